@@ -1,0 +1,141 @@
+//! The image: what the embed stage writes into an object file and the loader finds in memory.
+
+use super::manifest::{Manifest, SourceMap};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// First eight bytes of a container.
+pub const CONTAINER_MAGIC: [u8; 8] = *b"RELOCGPU";
+/// Bytes before a container's body: magic, schema (u32, little endian), zero (u32), length of the body (u64).
+pub const CONTAINER_HEADER: usize = 24;
+/// Containers start at multiples of this in their section.
+pub const CONTAINER_ALIGN: usize = 16;
+
+/// Body of a container, encoded by postcard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Container<'a> {
+    /// SHA-256 of the relocatable unit: device module and manifest.
+    pub unit_hash: [u8; 32],
+    /// What the image holds.
+    pub manifest: Manifest,
+    /// Where it comes from.
+    pub source_map: SourceMap,
+    /// PTX by rising architecture.
+    #[serde(borrow)]
+    pub ptx: Vec<PtxEntry<'a>>,
+    /// Target CPUs of the native code by rising level (`x86-64`, `x86-64-v3`, `x86-64-v4`); empty when there is none.
+    pub cpu_levels: Vec<String>,
+}
+
+/// The image's code for one GPU architecture and those after it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PtxEntry<'a> {
+    /// Compute capability times ten, as in `sm_75`.
+    pub arch: u32,
+    /// PTX ISA version: major and minor.
+    pub isa: (u32, u32),
+    /// The PTX text, without a trailing NUL.
+    #[serde(borrow)]
+    pub text: Cow<'a, str>,
+}
+
+/// Encodes a container with its header.
+pub fn encode(container: &Container) -> Vec<u8> {
+    let body = postcard::to_allocvec(container).expect("a container holds nothing that postcard cannot encode");
+    let mut bytes = Vec::with_capacity(CONTAINER_HEADER + body.len());
+    bytes.extend(CONTAINER_MAGIC);
+    bytes.extend(super::SCHEMA.to_le_bytes());
+    bytes.extend(0u32.to_le_bytes());
+    bytes.extend((body.len() as u64).to_le_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+/// Why bytes are not a container that this version can read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecodeError {
+    /// The first bytes are not [`CONTAINER_MAGIC`].
+    NotAnImage,
+    /// Made under another [`SCHEMA`](super::SCHEMA): this one.
+    Schema(u32),
+    /// Shorter than its header says, or not decodable.
+    Damaged,
+}
+
+impl std::fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Self::NotAnImage => f.write_str("not a relocgpu image"),
+            Self::Schema(theirs) => write!(
+                f,
+                "made for schema {theirs}, this program reads {}; use the same version of relocgpu-build and relocgpu-runtime",
+                super::SCHEMA
+            ),
+            Self::Damaged => f.write_str("damaged relocgpu image; build it again"),
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Reads the container at the start of `bytes`; also returns how many bytes it takes.
+pub fn decode(bytes: &[u8]) -> Result<(Container<'_>, usize), DecodeError> {
+    let header = bytes.get(..CONTAINER_HEADER).ok_or(DecodeError::NotAnImage)?;
+    if header[..8] != CONTAINER_MAGIC {
+        return Err(DecodeError::NotAnImage);
+    }
+    let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    let schema = word(8);
+    if schema != super::SCHEMA {
+        return Err(DecodeError::Schema(schema));
+    }
+    let length = u64::from(word(16)) | u64::from(word(20)) << 32;
+    let end = usize::try_from(length).ok().and_then(|n| n.checked_add(CONTAINER_HEADER)).ok_or(DecodeError::Damaged)?;
+    let body = bytes.get(CONTAINER_HEADER..end).ok_or(DecodeError::Damaged)?;
+    postcard::from_bytes(body).map(|container| (container, end)).map_err(|_| DecodeError::Damaged)
+}
+
+/// The native half of an image, a hidden constant of the object that the embed stage writes. Its symbol is
+/// [`image_symbol`](super::names::image_symbol), and the index section holds its address.
+#[repr(C)]
+#[derive(Debug)]
+pub struct RawImage {
+    /// [`SCHEMA`](super::SCHEMA).
+    pub schema: u32,
+    /// Unused, zero.
+    pub reserved: u32,
+    /// The container, header included.
+    pub container: *const u8,
+    /// Its bytes.
+    pub container_len: usize,
+    /// One word for each record of the manifest, filled by the program loader: see [`Target`](super::manifest::Target).
+    pub host_table: *const *const (),
+    /// Words in the host table.
+    pub host_table_len: usize,
+    /// Native code, or null if the image has none.
+    pub cpu: *const super::cpu::CpuTable,
+}
+
+// SAFETY: an image is a constant made by the linker; nothing writes to it or to what it points at, but the slots of
+// its CPU table, which only the CPU device's loader writes.
+unsafe impl Sync for RawImage {}
+
+/// Evaluates a `host!` expression to its word.
+pub type ValueThunk = unsafe extern "C-unwind" fn() -> u64;
+
+/// Evaluates a table's expression: the elements stay where they are for the life of the process.
+pub type TableThunk = unsafe extern "C-unwind" fn() -> RawTable;
+
+/// Host memory of a table.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RawTable {
+    /// First element; dangling but aligned if `len` is 0.
+    pub data: *const u8,
+    /// Number of elements.
+    pub len: usize,
+    /// Bytes of one element.
+    pub element_size: usize,
+    /// Alignment of one element.
+    pub element_align: usize,
+}

@@ -1,0 +1,104 @@
+//! Layout descriptors: constants that each compile makes from its own view of a type.
+//!
+//! The build reads them from the device pass's bitcode, the program has them as ordinary constants, and the loader
+//! compares the two. All are `repr(C)`; a `&str` or slice is a (pointer, length) pair of words.
+
+/// One kernel, as `#[gpu_kernel]` describes it.
+#[repr(C)]
+#[derive(Debug)]
+pub struct KernelDescriptor {
+    /// `module::path::function`.
+    pub name: &'static str,
+    /// Source file, as `file!()` gives it.
+    pub file: &'static str,
+    /// The parameters in the order of declaration.
+    pub params: &'static [ParamDescriptor],
+    /// Bytes of the parameter block.
+    pub size: usize,
+    /// Alignment of the parameter block in bytes.
+    pub align: usize,
+    /// Line of the kernel's name, from 1.
+    pub line: u32,
+    /// Column of the kernel's name, from 1.
+    pub column: u32,
+}
+
+/// One parameter of a kernel inside the parameter block.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ParamDescriptor {
+    /// The parameter's name.
+    pub name: &'static str,
+    /// The type as the user wrote it.
+    pub ty: &'static str,
+    /// Byte offset in the parameter block.
+    pub offset: usize,
+    /// What lies there.
+    pub layout: &'static TypeLayout,
+}
+
+/// Size, alignment and fields of a type that crosses to the device.
+#[repr(C)]
+#[derive(Debug)]
+pub struct TypeLayout {
+    /// The type's name, without its path.
+    pub name: &'static str,
+    /// Size in bytes.
+    pub size: usize,
+    /// Alignment in bytes.
+    pub align: usize,
+    /// Fields, elements' types of arrays and slices, payloads of options; empty for primitives.
+    pub fields: &'static [FieldLayout],
+}
+
+/// One field of a [`TypeLayout`].
+#[repr(C)]
+#[derive(Debug)]
+pub struct FieldLayout {
+    /// Field name, or its index in a tuple.
+    pub name: &'static str,
+    /// Byte offset in the type.
+    pub offset: usize,
+    /// The field's own layout.
+    pub layout: &'static TypeLayout,
+}
+
+/// An owned [`TypeLayout`]: what the manifest stores.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Layout {
+    /// The type's name.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Alignment in bytes.
+    pub align: u64,
+    /// Name, byte offset and layout of each field.
+    pub fields: Vec<(String, u64, Layout)>,
+}
+
+impl Layout {
+    /// The first place where a program's own view differs from this one: the path of the field and what differs.
+    pub fn difference(&self, own: &TypeLayout) -> Option<String> {
+        if self.size != own.size as u64 {
+            return Some(format!("`{}` has {} bytes on the device and {} in the program", own.name, self.size, own.size));
+        }
+        if self.align != own.align as u64 {
+            return Some(format!("`{}` is aligned to {} bytes on the device and to {} in the program", own.name, self.align, own.align));
+        }
+        if self.fields.len() != own.fields.len() {
+            return Some(format!("`{}` has {} fields on the device and {} in the program", own.name, self.fields.len(), own.fields.len()));
+        }
+        self.fields.iter().zip(own.fields).find_map(|((name, offset, layout), own_field)| {
+            if name != own_field.name {
+                return Some(format!("`{}` has a field `{name}` on the device where the program has `{}`", own.name, own_field.name));
+            }
+            if *offset != own_field.offset as u64 {
+                return Some(format!(
+                    "field `{name}` of `{}` lies at byte {offset} on the device and at {} in the program",
+                    own.name, own_field.offset
+                ));
+            }
+            layout.difference(own_field.layout)
+        })
+    }
+}

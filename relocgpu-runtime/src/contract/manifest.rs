@@ -1,0 +1,173 @@
+//! The manifest: what an image holds, in the order that every later stage keeps.
+
+use super::layout::Layout;
+use serde::{Deserialize, Serialize};
+
+/// The frozen description of a relocatable unit. Its bytes (postcard) and the device module's are what the unit hash covers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`SCHEMA`](super::SCHEMA) of the build that wrote it.
+    pub schema: u32,
+    /// Package, version and target: `photo 0.1.0 bin photo`.
+    pub unit: UnitName,
+    /// Kernels sorted by name.
+    pub kernels: Vec<Kernel>,
+    /// One record a word, sorted by (name, offset). Slot records, in this order, number the slots.
+    pub records: Vec<Record>,
+}
+
+impl Manifest {
+    /// The slot records in slot order.
+    pub fn slots(&self) -> impl Iterator<Item = (usize, &Record)> {
+        self.records.iter().enumerate().filter(|(_, r)| r.site == Site::Slot)
+    }
+}
+
+/// An owned [`Unit`](super::names::Unit).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct UnitName {
+    /// Package name.
+    pub package: String,
+    /// Package version.
+    pub version: String,
+    /// `lib`, `bin` or `test`.
+    pub kind: String,
+    /// Crate name.
+    pub crate_name: String,
+    /// Whether compiled with `cfg(test)`.
+    pub test: bool,
+}
+
+/// One kernel instance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// `module::path::function`, with `<…>` for an instance of a generic kernel.
+    pub name: String,
+    /// Symbol of the PTX entry.
+    pub entry: String,
+    /// Parameters in the order of declaration.
+    pub params: Vec<Param>,
+    /// Bytes of the parameter block.
+    pub size: u64,
+    /// Alignment of the parameter block.
+    pub align: u64,
+    /// Whether a thread can panic in it.
+    pub can_panic: bool,
+    /// Whether its threads wait for one another.
+    pub cooperates: bool,
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Its type as written.
+    pub ty: String,
+    /// Byte offset in the parameter block.
+    pub offset: u64,
+    /// What lies there.
+    pub layout: Layout,
+}
+
+/// Where a word goes and what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Site name: of the slot, or of the global whose initialiser holds the word.
+    pub name: String,
+    /// A slot or an interior word.
+    pub site: Site,
+    /// Byte offset; 0 for a slot.
+    pub offset: u64,
+    /// What the word is.
+    pub target: Target,
+}
+
+/// The two kinds of site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Site {
+    /// A whole word-sized global that code loads.
+    Slot,
+    /// One word of a global's initialiser.
+    Interior,
+}
+
+/// The four kinds of target. An image's host table holds, for each record in manifest order, the address of the
+/// thunk (`Expr`) or of the item (`Address`), and null for the others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
+    /// A word of the value of a host expression.
+    Expr(Part),
+    /// The address of a host item.
+    Address,
+    /// The word stored at a symbol plus an offset.
+    Load {
+        /// Symbol to look up.
+        symbol: String,
+        /// Absolute path of the library to look in; the loaded objects if none.
+        library: Option<String>,
+        /// Byte offset from the symbol.
+        offset: u64,
+    },
+    /// A value that the program binds by this name.
+    Bound {
+        /// The name.
+        name: String,
+    },
+}
+
+/// Which word of an expression's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
+    /// The value itself: the thunk is a [`ValueThunk`](super::image::ValueThunk).
+    Value,
+    /// Device address of a table's first element: the thunk is a [`TableThunk`](super::image::TableThunk).
+    TablePtr,
+    /// Number of elements of a table: the thunk is a [`TableThunk`](super::image::TableThunk).
+    TableLen,
+}
+
+/// Beside the unit and outside its hash: what moves when source lines move.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceMap {
+    /// For each record of the manifest, in its order.
+    pub records: Vec<RecordSource>,
+    /// For each kernel of the manifest, in its order: `file:line:column`.
+    pub kernels: Vec<String>,
+    /// Panic locations, by id: `file`, line, column.
+    pub locations: Vec<(String, u32, u32)>,
+}
+
+/// Where a record comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordSource {
+    /// Link symbol that its word of the host table refers to; empty if none.
+    pub symbol: String,
+    /// `file:line:column`.
+    pub source: String,
+    /// What the user wrote.
+    pub text: String,
+}
+
+/// What `#[gpu_kernel]` reads when the pass did not yield an image; stored as JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Faults {
+    /// Faults that only the device pass sees, each shown at its kernel.
+    pub kernels: Vec<KernelFault>,
+    /// Set if the nested compile was rejected: its rendered errors and the command that shows them again. Shown by
+    /// `#[gpu_kernel]` only after the outer compile has type-checked the crate without finding the fault itself.
+    pub rejected: Option<String>,
+}
+
+/// One fault of one kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelFault {
+    /// `module::path::function`, as in the kernel's descriptor.
+    pub kernel: String,
+    /// Source file of the kernel as in its descriptor, and line of its name: how the macro finds its fault.
+    pub file: String,
+    /// Line of the kernel's name.
+    pub line: u32,
+    /// The whole message: construct, call chain, source line, remedy.
+    pub message: String,
+}

@@ -1,0 +1,163 @@
+//! Names that more than one crate, or more than one compile, must spell alike.
+//!
+//! | name | spelled | made by | read by |
+//! |---|---|---|---|
+//! | link symbol of a `host!` thunk | `__relocgpu_host_<16 hex>_<line>_<column>` (`…_t` appended in `cfg(test)`) | macro, both compiles | host table |
+//! | reference declaration | fields joined by U+001F, see [`Reference`] | macro, device pass only | relocate stage |
+//! | image symbol | `__relocgpu_image_<16 hex>`, see [`image_symbol`] | macro and embed stage | linker |
+//! | device intrinsic | `__relocgpu_*`, see [`intrinsic`] | device library | lowering |
+//! | site name | `<crate>_<version>_<module path>_<8 hex of tokens>[_ptr|_len][_N]` | relocate stage | manifest, PTX |
+//!
+//! Link symbols and site names hold `[A-Za-z0-9_$]` only: ptxas and linker version scripts accept nothing else.
+
+/// Section that holds an image's container: pointer-free, found by name in a stripped file.
+pub const CONTAINER_SECTION: &str = ".relocgpu";
+/// Section whose words point at the images of one executable or library; a C identifier, so that the linker defines
+/// `__start_relocgpu_images` and `__stop_relocgpu_images`.
+pub const INDEX_SECTION: &str = "relocgpu_images";
+/// Section prefix by which block-shared memory is recognised in the device module.
+pub const SHARED_SECTION: &str = ".relocgpu.shared";
+/// The `cfg` that is set while a crate is compiled for the device.
+pub const DEVICE_CFG: &str = "relocgpu_device";
+
+/// Environment variables that carry the build script's word to the macros (`cargo::rustc-env`).
+pub mod env {
+    /// `linked`, `skipped` or `rejected`; absent when the package has no relocgpu build script.
+    pub const PASS: &str = "RELOCGPU_PASS";
+    /// Path of the [`Faults`](crate::contract::manifest::Faults) file (JSON), followed by `#` and a hash of its contents.
+    pub const FAULTS: &str = "RELOCGPU_FAULTS";
+}
+
+/// Functions that device code calls and lowering gives a body, and markers that the link stage reads.
+pub mod intrinsic {
+    /// `fn(entry: *const (), type_name: fn() -> &'static str, kernel: *const KernelDescriptor)`: marks a kernel instance.
+    pub const KERNEL: &str = "__relocgpu_kernel";
+    /// `fn() -> u32`, one for each of `x`, `y`, `z`: index of the thread in its block.
+    pub const THREAD_IDX: [&str; 3] = ["__relocgpu_thread_idx_x", "__relocgpu_thread_idx_y", "__relocgpu_thread_idx_z"];
+    /// `fn() -> u32`: index of the block in the grid.
+    pub const BLOCK_IDX: [&str; 3] = ["__relocgpu_block_idx_x", "__relocgpu_block_idx_y", "__relocgpu_block_idx_z"];
+    /// `fn() -> u32`: threads of a block.
+    pub const BLOCK_DIM: [&str; 3] = ["__relocgpu_block_dim_x", "__relocgpu_block_dim_y", "__relocgpu_block_dim_z"];
+    /// `fn() -> u32`: blocks of the grid.
+    pub const GRID_DIM: [&str; 3] = ["__relocgpu_grid_dim_x", "__relocgpu_grid_dim_y", "__relocgpu_grid_dim_z"];
+    /// `fn() -> u32`: waits for every thread of the block. Non-zero: the thread must call [`THREAD_END`] at once.
+    pub const BLOCK_BARRIER: &str = "__relocgpu_block_barrier";
+    /// `fn() -> !`: ends this thread and no other.
+    pub const THREAD_END: &str = "__relocgpu_thread_end";
+    /// `fn(*const PanicReport) -> !`: hands a panic to the host and ends the thread.
+    pub const PANIC: &str = "__relocgpu_panic";
+    /// `fn(kind: u32, a: u64, b: u64, c: u64, text: *const u8, len: u64, location: u64) -> !` of the device library:
+    /// builds a report and calls [`PANIC`]. Every panic entry point of `core` becomes a call of it.
+    pub const REPORT: &str = "__relocgpu_report";
+    /// `fn(*const PanicReport, record: *mut PanicRecord, claim: *mut u32)` of the device library: the first caller
+    /// whose `claim` word was 0 fills `record` and publishes it with a system-wide fence; the others return at once.
+    pub const STORE_RECORD: &str = "__relocgpu_store_record";
+}
+
+/// Symbols of a PTX module that the loader looks up.
+pub mod ptx {
+    /// The slots, one 8-byte word each in the order of the manifest's slot records.
+    pub const SLOTS: &str = "relocgpu_slots";
+    /// One `u32` of global memory: 0, or 1 once a thread of this module has panicked. The host sets it back to 0.
+    pub const PANIC_CLAIM: &str = "relocgpu_panic_claim";
+    /// One `u64` of global memory: device address of this module's [`PanicRecord`](crate::contract::panic::PanicRecord).
+    pub const PANIC_RECORD: &str = "relocgpu_panic_record";
+}
+
+/// Separates the fields of a reference declaration's name.
+pub const FIELD_SEPARATOR: char = '\u{1f}';
+
+/// The name of an external global in the device pass's bitcode that stands for one word of a host reference.
+///
+/// The declaration is the record: the macro writes it as `#[link_name = concat!("relocgpu\u{1f}…", …)]`, so no side
+/// table can be lost on the way to the relocate stage. Fields, joined by U+001F in this order:
+/// `relocgpu`, kind, link symbol, crate name, version, module path, hash of the tokens (16 hex digits),
+/// `file:line:column`, the user's tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference<'a> {
+    /// `value`, `table_ptr` or `table_len`: which word of the target this is.
+    pub kind: &'a str,
+    /// Link symbol of the thunk.
+    pub symbol: &'a str,
+    /// Name of the crate that wrote the reference.
+    pub crate_name: &'a str,
+    /// Version of that crate's package.
+    pub version: &'a str,
+    /// `module_path!()` at the reference.
+    pub module_path: &'a str,
+    /// Sixteen hex digits of a hash of the tokens.
+    pub tokens_hash: &'a str,
+    /// `file:line:column`, the file as `file!()` gives it in the device pass.
+    pub source: &'a str,
+    /// What the user wrote inside `host!`.
+    pub text: &'a str,
+}
+
+impl<'a> Reference<'a> {
+    /// First field of every reference declaration.
+    pub const TAG: &'static str = "relocgpu";
+
+    /// Reads a declaration's name; `None` for any other global.
+    pub fn parse(name: &'a str) -> Option<Self> {
+        let mut fields = name.splitn(9, FIELD_SEPARATOR);
+        if fields.next()? != Self::TAG {
+            return None;
+        }
+        Some(Self {
+            kind: fields.next()?,
+            symbol: fields.next()?,
+            crate_name: fields.next()?,
+            version: fields.next()?,
+            module_path: fields.next()?,
+            tokens_hash: fields.next()?,
+            source: fields.next()?,
+            text: fields.next()?,
+        })
+    }
+}
+
+/// Which compile of a package an image belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Unit<'a> {
+    /// Package name (`CARGO_PKG_NAME`).
+    pub package: &'a str,
+    /// Package version (`CARGO_PKG_VERSION`).
+    pub version: &'a str,
+    /// `lib`, `bin` (bins and examples: those with `CARGO_BIN_NAME`) or `test` (integration tests and benches:
+    /// those with `CARGO_TARGET_TMPDIR`).
+    pub kind: &'a str,
+    /// Crate name (`CARGO_CRATE_NAME`: the target's name with `-` as `_`).
+    pub crate_name: &'a str,
+    /// Whether the crate is compiled with `cfg(test)`.
+    pub test: bool,
+}
+
+/// Symbol of a unit's [`RawImage`](crate::contract::image::RawImage), hidden, `__relocgpu_image_<16 hex>`.
+///
+/// relocgpu-macros has its own copy of this function, since a proc-macro crate cannot depend on this one; a test
+/// compares the two.
+pub fn image_symbol(unit: &Unit) -> String {
+    let text = format!("{}\u{1f}{}\u{1f}{}\u{1f}{}\u{1f}{}", unit.package, unit.version, unit.kind, unit.crate_name, unit.test);
+    format!("__relocgpu_image_{:016x}", fnv1a(text.as_bytes()))
+}
+
+/// 64-bit FNV-1a: names and fingerprints, nothing that must withstand an adversary.
+pub const fn fnv1a(bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut i = 0;
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        i += 1;
+    }
+    hash
+}
+
+/// Replaces each character outside `[A-Za-z0-9_]` by `_` and puts `_` before a leading digit.
+pub fn sanitise(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 1);
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        out.push('_');
+    }
+    out.extend(name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }));
+    out
+}

@@ -1,0 +1,3 @@
+//! The run-time half of relocgpu.
+
+pub mod contract;
