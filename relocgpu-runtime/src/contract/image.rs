@@ -78,19 +78,25 @@ impl std::fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
+/// How many bytes the container at the start of `bytes` takes by its header, whatever its schema and whether or not
+/// they are there.
+pub fn extent(bytes: &[u8]) -> Option<u64> {
+    let header = bytes.get(..CONTAINER_HEADER).filter(|header| header[..8] == CONTAINER_MAGIC)?;
+    let length = u64::from_le_bytes(header[16..24].try_into().expect("eight bytes"));
+    length.checked_add(CONTAINER_HEADER as u64)
+}
+
 /// Reads the container at the start of `bytes`; also returns how many bytes it takes.
 pub fn decode(bytes: &[u8]) -> Result<(Container<'_>, usize), DecodeError> {
     let header = bytes.get(..CONTAINER_HEADER).ok_or(DecodeError::NotAnImage)?;
     if header[..8] != CONTAINER_MAGIC {
         return Err(DecodeError::NotAnImage);
     }
-    let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-    let schema = word(8);
+    let schema = u32::from_le_bytes(header[8..12].try_into().expect("four bytes"));
     if schema != super::SCHEMA {
         return Err(DecodeError::Schema(schema));
     }
-    let length = u64::from(word(16)) | u64::from(word(20)) << 32;
-    let end = usize::try_from(length).ok().and_then(|n| n.checked_add(CONTAINER_HEADER)).ok_or(DecodeError::Damaged)?;
+    let end = extent(bytes).and_then(|n| usize::try_from(n).ok()).ok_or(DecodeError::Damaged)?;
     let body = bytes.get(CONTAINER_HEADER..end).ok_or(DecodeError::Damaged)?;
     postcard::from_bytes(body).map(|container| (container, end)).map_err(|_| DecodeError::Damaged)
 }

@@ -73,7 +73,27 @@ pub struct Layout {
     /// Alignment in bytes.
     pub align: u64,
     /// Name, byte offset and layout of each field.
+    #[serde(deserialize_with = "fields_within_depth")]
     pub fields: Vec<(String, u64, Layout)>,
+}
+
+/// Types nest no deeper than this: rustc's own recursion limit. A file that says otherwise would overflow the stack.
+pub const MAX_DEPTH: u32 = 128;
+
+fn fields_within_depth<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<(String, u64, Layout)>, D::Error> {
+    thread_local!(static DEPTH: std::cell::Cell<u32> = const { std::cell::Cell::new(0) });
+    struct Level;
+    impl Drop for Level {
+        fn drop(&mut self) {
+            DEPTH.set(DEPTH.get() - 1);
+        }
+    }
+    if DEPTH.get() == MAX_DEPTH {
+        return Err(serde::de::Error::custom("types nested too deeply"));
+    }
+    DEPTH.set(DEPTH.get() + 1);
+    let _level = Level;
+    serde::Deserialize::deserialize(from)
 }
 
 impl Layout {
