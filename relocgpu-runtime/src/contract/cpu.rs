@@ -1,6 +1,10 @@
 //! The calling convention of an image's native code.
 //!
 //! `lower/cpu` emits loads at the offsets of [`CpuContext`]; the CPU device fills it.
+//!
+//! Native code runs on a stack of [`STACK_BYTES`], aligned to its own size, whose last [`STACK_RESERVED`] bytes begin
+//! with the [`CpuContext`]: any function finds it by masking the address of its frame. So neither functions that were
+//! not inlined, nor calls through pointers, nor coroutines carry a parameter for it.
 
 use super::panic::PanicReport;
 
@@ -12,7 +16,7 @@ pub struct CpuTable {
     pub slots: *mut u64,
     /// Number of slots.
     pub slots_len: usize,
-    /// For each interior record of the manifest, in its order, the address of the word.
+    /// `levels_len` tables of `interiors_len` addresses each: of the word of each interior record, in manifest order.
     pub interiors: *const *mut u64,
     /// Number of interior records.
     pub interiors_len: usize,
@@ -24,17 +28,30 @@ pub struct CpuTable {
     pub kernels_len: usize,
 }
 
+/// Runs one whole block with the context of the stack it is called on. `params` is the parameter block, aligned as the
+/// manifest says.
+pub type RunBlock = unsafe extern "C-unwind" fn(params: *const u8);
+
 /// One kernel at one level.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CpuEntry {
     /// Runs one whole block.
-    pub run: unsafe extern "C" fn(context: *mut CpuContext, params: *const u8),
-    /// Points at the bytes that one thread's coroutine frame takes; null for kernels whose threads do not cooperate.
-    pub frame_size: *const u64,
+    pub run: RunBlock,
+    /// Bytes of one thread's coroutine frame; 0 if the kernel's threads do not cooperate.
+    pub frame_bytes: u64,
     /// Bytes of block-shared memory.
     pub shared_bytes: u64,
 }
+
+/// Bytes, and alignment, of the stack that native code runs on.
+pub const STACK_BYTES: usize = 1 << 20;
+/// Bytes at the end of that stack which begin with the [`CpuContext`].
+pub const STACK_RESERVED: usize = 256;
+/// Alignment of block-shared memory.
+pub const SHARED_ALIGN: usize = 128;
+/// Alignment of a coroutine frame.
+pub const FRAME_ALIGN: usize = 16;
 
 /// What native code reads of its launch, its block and its worker. One for each worker.
 #[repr(C)]
@@ -42,18 +59,24 @@ pub struct CpuEntry {
 pub struct CpuContext {
     /// Index of the block in the grid.
     pub block_idx: [u32; 3],
-    /// Threads of a block.
+    /// Threads of a block, at most 1024 in all.
     pub block_dim: [u32; 3],
-    /// Blocks of the grid.
+    /// Blocks of the grid, less than 2³¹ in each dimension.
     pub grid_dim: [u32; 3],
-    /// Index of the thread in its block, as known when it panics.
+    /// Index of the thread in its block: written by native code before it calls a function that may ask for it.
     pub thread_idx: [u32; 3],
-    /// Block-shared memory, aligned to 128 bytes; contents undefined.
+    /// Block-shared memory, aligned to [`SHARED_ALIGN`] bytes; contents undefined.
     pub shared: *mut u8,
-    /// Next free byte for a coroutine frame, aligned to 16.
-    pub arena: *mut u8,
+    /// Memory for the frames of a block's coroutines, the first thread's first, aligned to [`FRAME_ALIGN`].
+    pub frames: *mut u8,
+    /// Bytes from one frame to the next: `frame_bytes` rounded up to [`FRAME_ALIGN`].
+    pub frame_stride: u64,
     /// Takes a panic: records it and never returns to the kernel.
     pub panic: unsafe extern "C-unwind" fn(context: *mut CpuContext, report: *const PanicReport) -> !,
-    /// Resumes the threads of a block, whose frames lie `stride` bytes apart from `first`, until all have ended.
-    pub drive: unsafe extern "C-unwind" fn(context: *mut CpuContext, first: *mut u8, stride: u64, threads: u64),
+    /// Called when each thread has run to its first barrier or its end: resumes them all, barrier by barrier, until
+    /// all have ended. Word 0 of a frame is the function that resumes it, null once the thread has ended.
+    pub drive: unsafe extern "C-unwind" fn(context: *mut CpuContext),
 }
+
+/// The function in word 0 of a frame.
+pub type ResumeThread = unsafe extern "C-unwind" fn(frame: *mut u8);
