@@ -1,6 +1,7 @@
 //! The manifest: what an image holds, in the order that every later stage keeps.
 
 use super::layout::Layout;
+use super::names::FIELD_SEPARATOR;
 use serde::{Deserialize, Serialize};
 
 /// The frozen description of a relocatable unit. Its bytes (postcard) and the device module's are what the unit hash covers.
@@ -149,14 +150,47 @@ pub struct RecordSource {
     pub text: String,
 }
 
-/// What `#[gpu_kernel]` reads when the pass did not yield an image; stored as JSON.
+/// What `#[gpu_kernel]` reads when [`env::PASS`](super::names::env::PASS) is `rejected`. Whatever is not listed here has its image
+/// and is expanded as under `linked`. Stored as the text of [`to_text`](Self::to_text).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Faults {
     /// Faults that only the device pass sees, each shown at its kernel.
     pub kernels: Vec<KernelFault>,
-    /// Set if the nested compile was rejected: its rendered errors and the command that shows them again. Shown by
-    /// `#[gpu_kernel]` only after the outer compile has type-checked the crate without finding the fault itself.
-    pub rejected: Option<String>,
+    /// Units that the nested compile rejected. Their kernels carry the text into an error that rustc reports only after it has
+    /// type-checked the crate without finding the fault itself.
+    pub rejected: Vec<Rejection>,
+}
+
+impl Faults {
+    /// Ends each entry of the text.
+    pub const ENTRY_END: char = '\u{1e}';
+
+    /// One entry for each fault, its fields joined by U+001F, ended by U+001E:
+    /// `kernel`, kernel, file, line, message; or `unit`, kind, crate name, `true` or `false` for `cfg(test)`, text.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let mut entry = |fields: [&str; 5]| {
+            text.push_str(&fields.join(&FIELD_SEPARATOR.to_string()));
+            text.push(Self::ENTRY_END);
+        };
+        for fault in &self.kernels {
+            entry(["kernel", &fault.kernel, &fault.file, &fault.line.to_string(), &fault.message]);
+        }
+        for rejection in &self.rejected {
+            let unit = &rejection.unit;
+            entry(["unit", &unit.kind, &unit.crate_name, if unit.test { "true" } else { "false" }, &rejection.text]);
+        }
+        text
+    }
+}
+
+/// One unit that the nested compile rejected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    /// The unit.
+    pub unit: UnitName,
+    /// The rendered errors of the nested compile and the command that shows them again.
+    pub text: String,
 }
 
 /// One fault of one kernel.
@@ -170,4 +204,20 @@ pub struct KernelFault {
     pub line: u32,
     /// The whole message: construct, call chain, source line, remedy.
     pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_have_one_entry_each_with_five_fields() {
+        let kernel = KernelFault { kernel: "a::k".into(), file: "src/a.rs".into(), line: 7, message: "two\nlines".into() };
+        let unit =
+            UnitName { package: "p".into(), version: "1.0.0".into(), kind: "bin".into(), crate_name: "b".into(), test: false };
+        let faults = Faults { kernels: vec![kernel], rejected: vec![Rejection { unit, text: "no".into() }] };
+        let text = "kernel\u{1f}a::k\u{1f}src/a.rs\u{1f}7\u{1f}two\nlines\u{1e}unit\u{1f}bin\u{1f}b\u{1f}false\u{1f}no\u{1e}";
+        assert_eq!(faults.to_text(), text);
+        assert_eq!(Faults::default().to_text(), "");
+    }
 }

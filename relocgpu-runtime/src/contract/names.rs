@@ -24,7 +24,7 @@ pub const DEVICE_CFG: &str = "relocgpu_device";
 pub mod env {
     /// `linked`, `skipped` or `rejected`; absent when the package has no relocgpu build script.
     pub const PASS: &str = "RELOCGPU_PASS";
-    /// Path of the [`Faults`](crate::contract::manifest::Faults) file (JSON), followed by `#` and a hash of its contents.
+    /// Path of the [`Faults`](crate::contract::manifest::Faults) file, followed by `#` and a hash of its contents.
     pub const FAULTS: &str = "RELOCGPU_FAULTS";
 }
 
