@@ -1,0 +1,56 @@
+//! The context, and what LLVM says on the way.
+
+use inkwell::context::Context;
+use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
+use inkwell::llvm_sys::{LLVMDiagnosticSeverity, core, error_handling};
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char, c_void};
+
+thread_local! {
+    /// Errors that LLVM has reported and nobody has taken yet.
+    static ERRORS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// What is going on, for the last words of a process that LLVM ends.
+    static DOING: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// A context whose diagnostics are kept for [`take_errors`].
+///
+/// Names of local values are dropped as they are read: they differ with nothing that matters, and would reach the bytes.
+pub(crate) fn new_context() -> Context {
+    let context = Context::create();
+    let raw = context.raw();
+    ffi!(core::LLVMContextSetDiagnosticHandler; raw, Some(on_diagnostic), std::ptr::null_mut());
+    ffi!(core::LLVMContextSetDiscardValueNames; raw, 1);
+    // Replacing a handler that is there already is an error of LLVM's own.
+    ffi!(error_handling::LLVMResetFatalErrorHandler;);
+    ffi!(error_handling::LLVMInstallFatalErrorHandler; Some(on_fatal));
+    context
+}
+
+/// Notes what comes next, so that the parent process can say what a dead child was at.
+pub(crate) fn doing(what: impl Into<String>) {
+    DOING.with_borrow_mut(|doing| *doing = what.into());
+}
+
+/// Errors since the last call, one a line.
+pub(crate) fn take_errors() -> Option<String> {
+    let errors = ERRORS.take();
+    (!errors.is_empty()).then(|| errors.join("\n"))
+}
+
+extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, _: *mut c_void) {
+    if !matches!(ffi!(core::LLVMGetDiagInfoSeverity; info), LLVMDiagnosticSeverity::LLVMDSError) {
+        return;
+    }
+    let text = ffi!(core::LLVMGetDiagInfoDescription; info);
+    let message = ffi!(CStr::from_ptr; text).to_string_lossy().into_owned();
+    ffi!(core::LLVMDisposeMessage; text);
+    // LLVM may end the process before anybody takes the message.
+    eprintln!("LLVM: {message} (while {})", DOING.with_borrow(Clone::clone));
+    ERRORS.with_borrow_mut(|errors| errors.push(message));
+}
+
+extern "C" fn on_fatal(reason: *const c_char) {
+    let reason = ffi!(CStr::from_ptr; reason).to_string_lossy();
+    eprintln!("LLVM gave up: {reason} (while {})", DOING.with_borrow(Clone::clone));
+}

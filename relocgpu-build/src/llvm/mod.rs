@@ -1,0 +1,42 @@
+//! LLVM, safely: the only place of this crate with `unsafe` in it.
+//!
+//! [inkwell](inkwell) supplies modules, types and the builder. What it lacks is here, in terms of [`Value`], a checked
+//! handle of any LLVM value: walking uses and constants, lazy bitcode, attributes by name, debug locations, moving
+//! functions. LLVM itself is the compiler's own library, opened when the first function is called.
+
+extern crate aya_rustc_llvm_proxy as _;
+
+/// Calls LLVM's C interface with handles that this module keeps.
+macro_rules! ffi {
+    ($function:path; $($argument:expr),* $(,)?) => {
+        // SAFETY: every handle was given out by LLVM and belongs to a context that outlives it (the `'c` of `Value`
+        // and of inkwell's types), and the caller has checked that it is of the kind that the function takes. Code of
+        // this crate keeps no handle of a value that it has erased.
+        unsafe { $function($($argument),*) }
+    };
+}
+
+mod attribute;
+pub(crate) mod constant;
+mod context;
+mod debug;
+mod function;
+mod module;
+mod passes;
+mod target;
+mod value;
+
+pub(crate) use attribute::{
+    Place, add_attribute, add_call_attribute, clear_call_attributes, clear_function_attributes, copy_attributes, has_attribute,
+    remove_attribute,
+};
+pub(crate) use context::{doing, new_context, take_errors};
+pub(crate) use debug::{Frame, location_of};
+pub(crate) use function::{move_body, rebuild_global};
+pub(crate) use module::{
+    add_global, aliases, define_externals_once, delete_function, delete_global, functions, globals, has_ifuncs, instructions, intrinsic,
+    link_lazily, load, load_lazily, set_identity, write_bitcode,
+};
+pub(crate) use passes::run_passes;
+pub(crate) use target::{host_machine, machine};
+pub(crate) use value::Value;

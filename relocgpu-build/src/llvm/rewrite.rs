@@ -1,0 +1,76 @@
+//! Constants made into code: what has another value in each call cannot stay a link-time constant.
+
+use super::Value;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::LLVMBuilderRef;
+use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
+
+/// Removes a function's personality: nothing unwinds in device code.
+pub(crate) fn clear_personality(function: FunctionValue) {
+    ffi!(LLVMSetPersonalityFn; function.as_value_ref(), std::ptr::null_mut());
+}
+
+/// Replaces each use of a global in code by an instruction: `make` gives a function's own, near its start.
+///
+/// Constant expressions on the way are rebuilt as instructions behind it. What holds the address in an initialiser
+/// cannot be replaced and is the error, printed.
+pub(crate) fn replace_by_code<'c>(global: GlobalValue<'c>, make: &mut dyn FnMut(FunctionValue<'c>) -> Value<'c>) -> Result<(), String> {
+    let context = ffi!(LLVMGetTypeContext; LLVMTypeOf(global.as_value_ref()));
+    let builder = ffi!(LLVMCreateBuilderInContext; context);
+    let result = replace_uses(builder, global.into(), &mut |function| Ok(make(function)));
+    ffi!(LLVMDisposeBuilder; builder);
+    result
+}
+
+/// Makes the instruction that stands for a constant in the function that is its argument.
+type MakeIn<'a, 'c> = &'a mut dyn FnMut(FunctionValue<'c>) -> Result<Value<'c>, String>;
+
+fn replace_uses<'c>(builder: LLVMBuilderRef, constant: Value<'c>, make: MakeIn<'_, 'c>) -> Result<(), String> {
+    let mut users = constant.users();
+    let mut seen = std::collections::HashSet::new();
+    users.retain(|user| seen.insert(*user));
+    for user in users {
+        if let Some(function) = user.function() {
+            let value = make(function)?;
+            let operands = user.operands().into_iter().enumerate().filter(|(_, operand)| *operand == constant);
+            operands.for_each(|(i, _)| user.set_operand(i as u32, value));
+        } else if user.is_constant_expression() {
+            let mut made: Vec<(FunctionValue<'c>, Value<'c>)> = Vec::new();
+            replace_uses(builder, user, &mut |function| {
+                if let Some((_, value)) = made.iter().find(|(f, _)| *f == function) {
+                    return Ok(*value);
+                }
+                let value = rebuild(builder, user, constant, make(function)?)?;
+                made.push((function, value));
+                Ok(value)
+            })?;
+        } else if user.is_used() || user.is_global_value() {
+            return Err(format!("{user:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Builds a constant expression as an instruction behind `operand`, which takes the place of `constant` in it.
+fn rebuild<'c>(builder: LLVMBuilderRef, expression: Value<'c>, constant: Value<'c>, operand: Value<'c>) -> Result<Value<'c>, String> {
+    ffi!(LLVMPositionBuilderBefore; builder, LLVMGetNextInstruction(operand.raw()));
+    let operands: Vec<_> =
+        expression.operands().into_iter().map(|value| if value == constant { operand.raw() } else { value.raw() }).collect();
+    let (ty, name) = (expression.type_ref(), c"".as_ptr());
+    let built = match (expression.opcode(), &operands[..]) {
+        (Some(LLVMOpcode::LLVMGetElementPtr), [base, indices @ ..]) => {
+            let mut indices = indices.to_vec();
+            let source = ffi!(LLVMGetGEPSourceElementType; expression.raw());
+            ffi!(LLVMBuildGEP2; builder, source, *base, indices.as_mut_ptr(), indices.len() as u32, name)
+        }
+        (Some(LLVMOpcode::LLVMPtrToInt), [value]) => ffi!(LLVMBuildPtrToInt; builder, *value, ty, name),
+        (Some(LLVMOpcode::LLVMIntToPtr), [value]) => ffi!(LLVMBuildIntToPtr; builder, *value, ty, name),
+        (Some(LLVMOpcode::LLVMTrunc), [value]) => ffi!(LLVMBuildTrunc; builder, *value, ty, name),
+        (Some(LLVMOpcode::LLVMAdd), [a, b]) => ffi!(LLVMBuildAdd; builder, *a, *b, name),
+        (Some(LLVMOpcode::LLVMSub), [a, b]) => ffi!(LLVMBuildSub; builder, *a, *b, name),
+        (Some(LLVMOpcode::LLVMXor), [a, b]) => ffi!(LLVMBuildXor; builder, *a, *b, name),
+        _ => return Err(format!("{expression:?}")),
+    };
+    Value::wrap(built).ok_or_else(|| format!("{expression:?}"))
+}
