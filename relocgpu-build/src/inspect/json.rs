@@ -1,0 +1,171 @@
+//! The report for programs.
+
+use super::{Contents, Image, hex};
+use relocgpu_runtime::contract::manifest::{Kernel, Part, Record, RecordSource, Site, Target};
+use serde::Serialize;
+
+/// The report as one JSON object with a final newline. Fields may be added; those that are there keep their meaning.
+pub fn json(contents: &Contents) -> String {
+    let report = Report {
+        images: contents.images.iter().map(image).collect(),
+        faults: contents.faults.iter().map(|fault| fault.0.as_str()).collect(),
+    };
+    let mut text = serde_json::to_string_pretty(&report).expect("strings and numbers only");
+    text.push('\n');
+    text
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    images: Vec<ImageJson<'a>>,
+    faults: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ImageJson<'a> {
+    name: &'a str,
+    hash: String,
+    architectures: Vec<String>,
+    kernels: Vec<KernelJson<'a>>,
+    records: Vec<RecordJson<'a>>,
+    package: &'a str,
+    version: &'a str,
+    target_kind: &'a str,
+    crate_name: &'a str,
+    test: bool,
+    schema: u32,
+    member: Option<&'a str>,
+    ptx: Vec<PtxJson>,
+    cpu_levels: &'a [String],
+}
+
+#[derive(Serialize)]
+struct PtxJson {
+    architecture: String,
+    isa: String,
+    bytes: usize,
+}
+
+#[derive(Serialize)]
+struct KernelJson<'a> {
+    name: &'a str,
+    params: Vec<ParamJson<'a>>,
+    entry: &'a str,
+    size: u64,
+    align: u64,
+    source: &'a str,
+    can_panic: bool,
+    cooperates: bool,
+}
+
+#[derive(Serialize)]
+struct ParamJson<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    ty: &'a str,
+    size: u64,
+    align: u64,
+    offset: u64,
+}
+
+#[derive(Serialize)]
+struct RecordJson<'a> {
+    name: &'a str,
+    kind: &'static str,
+    offset: u64,
+    target: TargetJson<'a>,
+    source: &'a str,
+    symbol: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum TargetJson<'a> {
+    Expr { part: &'static str },
+    Address,
+    Load { symbol: &'a str, library: Option<&'a str>, offset: u64 },
+    Bound { name: &'a str },
+}
+
+fn image<'a>(image: &'a Image<'a>) -> ImageJson<'a> {
+    let container = &image.container;
+    let unit = &container.manifest.unit;
+    let sources = &container.source_map;
+    ImageJson {
+        name: &image.name,
+        hash: hex(&container.unit_hash),
+        architectures: container.ptx.iter().map(|entry| format!("sm_{}", entry.arch)).collect(),
+        kernels: container.manifest.kernels.iter().enumerate().map(|(index, k)| kernel(k, sources.kernels.get(index))).collect(),
+        records: container.manifest.records.iter().enumerate().map(|(index, r)| record(r, sources.records.get(index))).collect(),
+        package: &unit.package,
+        version: &unit.version,
+        target_kind: &unit.kind,
+        crate_name: &unit.crate_name,
+        test: unit.test,
+        schema: container.manifest.schema,
+        member: image.member.as_deref(),
+        ptx: container
+            .ptx
+            .iter()
+            .map(|entry| PtxJson {
+                architecture: format!("sm_{}", entry.arch),
+                isa: format!("{}.{}", entry.isa.0, entry.isa.1),
+                bytes: entry.text.len(),
+            })
+            .collect(),
+        cpu_levels: &container.cpu_levels,
+    }
+}
+
+fn kernel<'a>(kernel: &'a Kernel, source: Option<&'a String>) -> KernelJson<'a> {
+    let param = |param: &'a relocgpu_runtime::contract::manifest::Param| ParamJson {
+        name: &param.name,
+        ty: &param.ty,
+        size: param.layout.size,
+        align: param.layout.align,
+        offset: param.offset,
+    };
+    KernelJson {
+        name: &kernel.name,
+        params: kernel.params.iter().map(param).collect(),
+        entry: &kernel.entry,
+        size: kernel.size,
+        align: kernel.align,
+        source: source.map_or("", String::as_str),
+        can_panic: kernel.can_panic,
+        cooperates: kernel.cooperates,
+    }
+}
+
+fn record<'a>(record: &'a Record, source: Option<&'a RecordSource>) -> RecordJson<'a> {
+    RecordJson {
+        name: &record.name,
+        kind: site(record.site),
+        offset: record.offset,
+        target: match &record.target {
+            Target::Expr(part) => TargetJson::Expr { part: part_name(*part) },
+            Target::Address => TargetJson::Address,
+            Target::Load { symbol, library, offset } => TargetJson::Load { symbol, library: library.as_deref(), offset: *offset },
+            Target::Bound { name } => TargetJson::Bound { name },
+        },
+        source: source.map_or("", |source| &source.source),
+        symbol: source.map_or("", |source| &source.symbol),
+        text: source.map_or("", |source| &source.text),
+    }
+}
+
+pub(super) fn site(site: Site) -> &'static str {
+    match site {
+        Site::Slot => "slot",
+        Site::Interior => "interior",
+    }
+}
+
+fn part_name(part: Part) -> &'static str {
+    match part {
+        Part::Value => "value",
+        Part::TablePtr => "table_ptr",
+        Part::TableLen => "table_len",
+    }
+}
