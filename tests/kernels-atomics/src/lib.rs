@@ -1,0 +1,6 @@
+//! In progress.
+
+/// The checks of this crate.
+pub fn checks() -> Vec<check::Check> {
+    Vec::new()
+}
