@@ -1,9 +1,205 @@
-//! The build-time half of relocgpu: turns a package's kernels into images, from its build script.
+//! The build-time half of relocgpu: compiles a package's kernels from its build script and links the result into it.
+//!
+//! ```toml
+//! [dependencies]
+//! relocgpu-runtime = "0.1"
+//! [build-dependencies]
+//! relocgpu-build = "0.1"
+//! ```
+//! ```no_run
+//! // build.rs
+//! fn main() {
+//!     relocgpu_build::compile()
+//! }
+//! ```
+//!
+//! [`Builder::compile`] reads as the flow: the *device pass* compiles the package a second time, to bitcode; the stages of
+//! [`mod@pipeline`] turn each unit's bitcode into an image in a process of their own; the *archive* step links it.
+//!
+//! # Environment
+//! | variable | meaning |
+//! |---|---|
+//! | `RELOCGPU_KEEP=DIR` | keep the IR of each stage in `DIR/<package>/<unit>/` (relative to the package) |
+//! | `RELOCGPU_LOCKFILE=FILE` | the lock file of the workspace that is being built, where it is not found by itself |
+//! | `RELOCGPU_ALLOW_LLVM=1` | try a rustc whose LLVM this version was not made for |
+//!
+//! # The build script runs more than once
+//! LLVM ends the process on a fatal error, so the stages run in a child process: the build script again, up to the call
+//! of `compile()`, which does not return there. What it prints on the way is dropped. It also runs inside the device pass,
+//! so that generated sources and `cargo::rustc-cfg` lines are the same there; `compile()` returns at once in that case.
 
+mod archive;
+mod device_pass;
 mod env;
+mod error;
+mod faults;
 #[doc(hidden)]
 pub mod inspect;
 mod job;
-mod llvm;
+mod lowering;
+mod parent;
 mod pipeline;
-mod relocate;
+mod toolchain;
+
+use crate::env::{Env, Role};
+use crate::error::Error;
+use crate::faults::Collected;
+use crate::job::Outcome;
+use crate::parent::Parent;
+use crate::toolchain::Toolchain;
+use relocgpu_runtime::contract::names::{DEVICE_CFG, env as word};
+use std::path::PathBuf;
+
+/// Compiles the package's kernels with the defaults of [`Builder::new`].
+pub fn compile() {
+    Builder::new().compile();
+}
+
+/// How a package's kernels are compiled.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    architectures: Vec<u32>,
+    cpu_levels: Vec<String>,
+    line_info: bool,
+    keep: Option<PathBuf>,
+    cfgs: Vec<String>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Builder {
+    /// PTX for `sm_75`, which newer GPUs' drivers compile for themselves, and native code for three levels of x86-64.
+    pub fn new() -> Self {
+        Self {
+            architectures: Vec::new(),
+            cpu_levels: ["x86-64", "x86-64-v3", "x86-64-v4"].map(str::to_owned).to_vec(),
+            line_info: false,
+            keep: None,
+            cfgs: Vec::new(),
+        }
+    }
+
+    /// Adds PTX for a GPU architecture, compute capability times ten: `80` is `sm_80`. The first call replaces the default.
+    pub fn arch(mut self, arch: u32) -> Self {
+        self.architectures.push(arch);
+        self
+    }
+
+    /// Adds PTX for several architectures, as [`arch`](Self::arch) does for one.
+    pub fn architectures(mut self, architectures: impl IntoIterator<Item = u32>) -> Self {
+        self.architectures.extend(architectures);
+        self
+    }
+
+    /// Replaces the target CPUs of the native code, by rising level. None of them: no native code, and no CPU device.
+    pub fn cpu_levels<S: Into<String>>(mut self, levels: impl IntoIterator<Item = S>) -> Self {
+        self.cpu_levels = levels.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Whether the PTX names source lines, for profilers. Off by default.
+    pub fn line_info(mut self, on: bool) -> Self {
+        self.line_info = on;
+        self
+    }
+
+    /// Keeps the IR of each stage in this folder, as `RELOCGPU_KEEP` does.
+    pub fn keep(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.keep = Some(folder.into());
+        self
+    }
+
+    /// Adds a `cfg` that is set in the device pass only, for every crate: `name` or `name="value"`.
+    pub fn cfg(mut self, cfg: impl Into<String>) -> Self {
+        self.cfgs.push(cfg.into());
+        self
+    }
+
+    /// Compiles the kernels and tells cargo to link them. A fault in a kernel is not reported here: rustc reports it at
+    /// the kernel. A broken environment ends the build script with a message that says what to do.
+    pub fn compile(self) {
+        let result = match env::role() {
+            Role::Lowering(job) => lowering::serve(&job).map(|()| std::process::exit(0)),
+            Role::DevicePass => {
+                announce("linked");
+                Ok(())
+            }
+            Role::BuildScript => self.run(),
+        };
+        if let Err(error) = result {
+            for line in error.to_string().lines() {
+                println!("cargo::error={line}");
+            }
+            eprintln!("{error}");
+            std::process::exit(1);
+        }
+    }
+
+    /// The flow.
+    fn run(mut self) -> Result<(), Error> {
+        let env = Env::read()?;
+        let parent = Parent::look();
+        if let Some(reason) = skipped(&env, &parent) {
+            eprintln!("relocgpu: device pass skipped: {reason}");
+            announce("skipped");
+            rerun_always(&env);
+            return Ok(());
+        }
+        self.normalise();
+        let toolchain = Toolchain::probe(&env)?;
+        let mut pass = device_pass::run(&env, &parent, &toolchain, &self)?;
+        let mut faults = Collected::new(&env, &pass);
+        for unit in std::mem::take(&mut pass.units) {
+            match lowering::run(&env, &toolchain, &self, &unit)? {
+                Outcome::Built(built) => archive::run(&env, &unit, &built)?,
+                Outcome::Faults(found) => faults.add(&unit, found)?,
+                Outcome::Failed(what) => return Err(Error::Lowering { unit: lowering::label(&unit), what }),
+            }
+        }
+        for path in &pass.watch {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+        if pass.unfinished {
+            rerun_always(&env);
+        }
+        announce(faults.hand_over(&env)?);
+        Ok(())
+    }
+
+    /// Rising and without repetition, whatever the order of the calls.
+    fn normalise(&mut self) {
+        if self.architectures.is_empty() {
+            self.architectures.push(75);
+        }
+        self.architectures.sort_unstable();
+        self.architectures.dedup();
+    }
+}
+
+/// Why this build wants no image.
+fn skipped(env: &Env, parent: &Parent) -> Option<&'static str> {
+    if env.docs_rs {
+        Some("docs.rs builds documentation only")
+    } else if env.wrapper_name.contains("rust-analyzer") {
+        Some("rust-analyzer runs build scripts for their output only")
+    } else if parent.documents() {
+        Some("`cargo doc` builds documentation only")
+    } else {
+        None
+    }
+}
+
+/// Tells the macros how the pass ended.
+fn announce(state: &str) {
+    println!("cargo::rustc-check-cfg=cfg({DEVICE_CFG})");
+    println!("cargo::rustc-env={}={state}", word::PASS);
+}
+
+/// Makes cargo run this script in the next build, whatever that is.
+fn rerun_always(env: &Env) {
+    println!("cargo::rerun-if-changed={}", env.out_dir.join("relocgpu-runs-again").display());
+}

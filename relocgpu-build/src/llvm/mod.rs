@@ -24,6 +24,9 @@ mod function;
 mod module;
 mod passes;
 mod target;
+mod object;
+pub(crate) mod rewrite;
+mod text;
 mod value;
 
 pub(crate) use attribute::{
@@ -32,11 +35,13 @@ pub(crate) use attribute::{
 };
 pub(crate) use context::{doing, new_context, take_errors};
 pub(crate) use debug::{Frame, location_of};
-pub(crate) use function::{move_body, rebuild_global};
+pub(crate) use function::{move_body, rebuild_global, replace_by_declaration};
 pub(crate) use module::{
-    add_global, aliases, define_externals_once, delete_function, delete_global, functions, globals, has_ifuncs, instructions, intrinsic,
-    link_lazily, load, load_lazily, set_identity, write_bitcode,
+    add_global, aliases, clear_call_convention, clear_comdat, clear_personality, clear_placement, define_externals_once, delete_function, delete_global, functions, globals, has_ifuncs, instructions, intrinsic,
+    link_lazily, link_text, load, load_lazily, replace_aliases, set_identity, write_bitcode,
 };
+pub(crate) use object::object;
 pub(crate) use passes::run_passes;
 pub(crate) use target::{host_machine, machine};
+pub(crate) use text::link_text;
 pub(crate) use value::Value;

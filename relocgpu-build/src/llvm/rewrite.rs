@@ -74,3 +74,55 @@ fn rebuild<'c>(builder: LLVMBuilderRef, expression: Value<'c>, constant: Value<'
     };
     Value::wrap(built).ok_or_else(|| format!("{expression:?}"))
 }
+
+/// The address `bytes` past the start of a global, as a constant.
+pub(crate) fn address_in<'c>(global: GlobalValue<'c>, bytes: u64) -> Value<'c> {
+    let context = ffi!(LLVMGetTypeContext; LLVMTypeOf(global.as_value_ref()));
+    let mut offset = ffi!(LLVMConstInt; LLVMInt64TypeInContext(context), bytes, 0);
+    let raw = ffi!(LLVMConstInBoundsGEP2; LLVMInt8TypeInContext(context), global.as_value_ref(), &mut offset, 1);
+    Value::wrap(raw).unwrap_or(global.into())
+}
+
+/// An instruction at the start of a function: the result of calling `source` (no arguments), and `bytes` past it.
+pub(crate) fn pointer_at_start<'c>(function: FunctionValue<'c>, source: FunctionValue<'c>, bytes: u64) -> Value<'c> {
+    let context = ffi!(LLVMGetTypeContext; LLVMTypeOf(function.as_value_ref()));
+    let builder = ffi!(LLVMCreateBuilderInContext; context);
+    let entry = ffi!(LLVMGetEntryBasicBlock; function.as_value_ref());
+    ffi!(LLVMPositionBuilderBefore; builder, LLVMGetFirstInstruction(entry));
+    let (source, name) = (source.as_value_ref(), c"".as_ptr());
+    let base = ffi!(LLVMBuildCall2; builder, LLVMGlobalGetValueType(source), source, std::ptr::null_mut(), 0, name);
+    let mut offset = ffi!(LLVMConstInt; LLVMInt64TypeInContext(context), bytes, 0);
+    let made = ffi!(LLVMBuildInBoundsGEP2; builder, LLVMInt8TypeInContext(context), base, &mut offset, 1, name);
+    ffi!(LLVMDisposeBuilder; builder);
+    // The builder folds an offset of 0 into the call.
+    Value::wrap(made).unwrap_or_else(|| unreachable!("a built instruction is not null"))
+}
+
+/// Puts a call of `function` before an instruction.
+pub(crate) fn call_before<'c>(at: Value<'c>, function: FunctionValue<'c>, arguments: &[Value<'c>]) {
+    assert!(at.is_instruction());
+    let context = ffi!(LLVMGetTypeContext; LLVMTypeOf(function.as_value_ref()));
+    let builder = ffi!(LLVMCreateBuilderInContext; context);
+    ffi!(LLVMPositionBuilderBefore; builder, at.raw());
+    let mut arguments: Vec<_> = arguments.iter().map(|a| a.raw()).collect();
+    let (raw, count) = (function.as_value_ref(), arguments.len() as u32);
+    ffi!(LLVMBuildCall2; builder, LLVMGlobalGetValueType(raw), raw, arguments.as_mut_ptr(), count, c"".as_ptr());
+    ffi!(LLVMDisposeBuilder; builder);
+}
+
+/// Ends the block of `from` with a jump to `to`: `from` and what follows it there are erased.
+pub(crate) fn jump_instead<'c>(from: Value<'c>, to: inkwell::basic_block::BasicBlock<'c>) {
+    let Some(block) = from.block() else { return };
+    let mut last = ffi!(LLVMGetLastInstruction; block.as_mut_ptr());
+    while let Some(instruction) = Value::wrap(last) {
+        last = ffi!(LLVMGetPreviousInstruction; last);
+        instruction.erase();
+        if instruction == from {
+            break;
+        }
+    }
+    let builder = ffi!(LLVMCreateBuilderInContext; LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block.as_mut_ptr()))));
+    ffi!(LLVMPositionBuilderAtEnd; builder, block.as_mut_ptr());
+    ffi!(LLVMBuildBr; builder, to.as_mut_ptr());
+    ffi!(LLVMDisposeBuilder; builder);
+}

@@ -1,0 +1,63 @@
+//! One level's object file.
+
+use super::slots::Interior;
+use super::{NativeKernel, NativeLevel, Shaped, names};
+use crate::llvm::{self, Value};
+use inkwell::GlobalVisibility;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::module::Module;
+
+/// The optimisation. A first pipeline that simplifies without vectorising or unrolling; then the loops over threads are
+/// split into the range where no bounds check can fail and the rest; then everything else. Without the split a loop
+/// with a panicking index is not vectorised, and after a full first pipeline its shape is no longer recognised.
+const PASSES: &str = "thinlto-pre-link<O3>,function(loop-simplify,lcssa,irce),default<O3>,globaldce";
+
+/// Compiles the shaped module for one target CPU.
+pub(super) fn run(shaped: &Shaped, prefix: &str, level: &str) -> Result<NativeLevel, String> {
+    let context = llvm::new_context();
+    let module = llvm::load(&context, &shaped.bitcode, level)?;
+    let triple = module.get_triple();
+    let machine = llvm::machine(&triple.as_str().to_string_lossy(), level, "")?;
+
+    let symbol = |rest: &str| names::of_level(prefix, level, rest);
+    for index in 0..shaped.kernels {
+        let run = module.get_function(&names::run(index)).ok_or_else(|| format!("block function {index} is lost"))?;
+        run.as_global_value().set_visibility(GlobalVisibility::Hidden);
+        Value::from(run).set_name(&symbol(&names::run(index)));
+    }
+    let interiors = shaped.interiors.iter().map(|i| Interior { symbol: symbol(&i.symbol), offset: i.offset }).collect::<Vec<_>>();
+    for (old, new) in shaped.interiors.iter().zip(&interiors) {
+        if let Some(site) = module.get_global(&old.symbol) {
+            Value::from(site).set_name(&new.symbol);
+        }
+    }
+
+    llvm::run_passes(&module, PASSES, &machine)?;
+    let kernels = (0..shaped.kernels)
+        .map(|index| {
+            Ok(NativeKernel {
+                symbol: symbol(&names::run(index)),
+                frame_bytes: frame_bytes(&module, index)?,
+                shared_bytes: shaped.shared_bytes,
+            })
+        })
+        .collect::<Result<_, String>>()?;
+    llvm::run_passes(&module, "globaldce", &machine)?;
+    let object = llvm::object(&module, &machine)?;
+    Ok(NativeLevel { name: level.into(), object, kernels, interiors: interiors.into_iter().map(|i| (i.symbol, i.offset)).collect() })
+}
+
+/// The size of a coroutine's frame, which LLVM knows only now: it is the constant that the coroutine stores to its global.
+fn frame_bytes(module: &Module, index: usize) -> Result<u64, String> {
+    let Some(global) = module.get_global(&format!("{}{index}", names::FRAME_BYTES)) else { return Ok(0) };
+    let mut bytes = 0;
+    for user in Value::from(global).users() {
+        let stored = (user.opcode() == Some(LLVMOpcode::LLVMStore)).then(|| user.operands()[0].as_u64()).flatten();
+        bytes = stored
+            .filter(|b| bytes == 0 || bytes == *b)
+            .ok_or_else(|| format!("the frame size of kernel {index} is no constant: {user:?}"))?;
+        user.erase();
+    }
+    llvm::delete_global(global);
+    Ok(bytes)
+}

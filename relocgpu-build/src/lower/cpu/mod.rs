@@ -1,0 +1,135 @@
+//! Native code: each kernel becomes a function that runs one block, in an object file for each level of CPU.
+//!
+//! The stages, each a file: `prepare` (what belonged to rustc's own target goes) → `slots` and `shared` (where words and
+//! block-shared memory lie) → `block` (loops over a block's threads, or coroutines where threads wait for one another)
+//! → `inline` → `threads` (each function learns which thread runs it) → `intrinsics` → `emit`, once for each level.
+
+mod block;
+mod emit;
+mod inline;
+mod intrinsics;
+pub(crate) mod names;
+mod prepare;
+mod shared;
+mod slots;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod waits;
+
+use crate::llvm;
+use inkwell::context::Context;
+use inkwell::module::{Linkage, Module};
+use relocgpu_runtime::contract::manifest::{KernelFault, Manifest, SourceMap};
+use std::collections::HashSet;
+
+/// How a kernel's threads share one OS thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    /// One after the other, each to its end.
+    Loop,
+    /// From barrier to barrier.
+    Coroutine,
+}
+
+/// Native code of one unit.
+#[derive(Debug)]
+pub(crate) struct Native {
+    /// Symbol of the slots, which the levels refer to and the image defines; hidden.
+    pub(crate) slots: String,
+    /// One object a level, levels rising.
+    pub(crate) levels: Vec<NativeLevel>,
+}
+
+/// Native code for one level of CPU.
+#[derive(Debug)]
+pub(crate) struct NativeLevel {
+    /// LLVM's name of the target CPU.
+    pub(crate) name: String,
+    /// The object file.
+    pub(crate) object: Vec<u8>,
+    /// In manifest order.
+    pub(crate) kernels: Vec<NativeKernel>,
+    /// Symbol and byte offset of each interior record's word, in manifest order.
+    pub(crate) interiors: Vec<(String, u64)>,
+}
+
+/// What an entry of the image's CPU table says of a kernel.
+#[derive(Debug)]
+pub(crate) struct NativeKernel {
+    /// Hidden symbol of the block function.
+    pub(crate) symbol: String,
+    /// Bytes of a thread's coroutine frame; 0 in loop form.
+    pub(crate) frame_bytes: u64,
+    /// Bytes of block-shared memory.
+    pub(crate) shared_bytes: u64,
+}
+
+/// Why there is no native code.
+#[derive(Debug)]
+pub(crate) enum CpuError {
+    /// Kernels that cannot be made to run here.
+    Faults(Vec<KernelFault>),
+    /// A bug of ours or of LLVM.
+    Internal(String),
+}
+
+impl From<String> for CpuError {
+    fn from(message: String) -> Self {
+        Self::Internal(format!("lowering to native code: {message}"))
+    }
+}
+
+/// The module whose functions run blocks, the same for every level.
+struct Shaped {
+    bitcode: Vec<u8>,
+    kernels: usize,
+    shared_bytes: u64,
+    interiors: Vec<slots::Interior>,
+}
+
+/// Lowers a relocatable unit for each of `levels`.
+pub(crate) fn run(bitcode: &[u8], manifest: &Manifest, source_map: &SourceMap, levels: &[String]) -> Result<Native, CpuError> {
+    let prefix = names::prefix(&manifest.unit);
+    let shaped = shape(&llvm::new_context(), bitcode, manifest, source_map, &prefix)?;
+    let levels = levels.iter().map(|level| emit::run(&shaped, &prefix, level)).collect::<Result<_, _>>()?;
+    Ok(Native { slots: names::slots(&prefix), levels })
+}
+
+fn shape(context: &Context, bitcode: &[u8], manifest: &Manifest, source_map: &SourceMap, prefix: &str) -> Result<Shaped, CpuError> {
+    llvm::doing("shaping blocks for the CPU");
+    let module = llvm::load(context, bitcode, "unit")?;
+    prepare::run(&module, &manifest.kernels.iter().map(|k| k.entry.as_str()).collect());
+    let interiors = slots::run(&module, manifest, prefix)?;
+    let shared_bytes = shared::run(&module)?;
+
+    let waiting = waits::reaching_barrier(&module);
+    let mut keep = HashSet::new();
+    for (index, kernel) in manifest.kernels.iter().enumerate() {
+        let entry =
+            module.get_function(&kernel.entry).ok_or_else(|| format!("kernel `{}` has no entry `{}`", kernel.name, kernel.entry))?;
+        let shape = if waiting.contains(&entry) { Shape::Coroutine } else { Shape::Loop };
+        block::run(&module, index, entry, shape)?;
+        let made = [names::run(index), format!("{}{index}", names::BLOCK), format!("{}{index}", names::THREAD)];
+        keep.extend(made.iter().filter_map(|name| module.get_function(name)));
+    }
+
+    inline::mark(&module, &keep, waits::barrier(&module));
+    inline(&module)?;
+    waits::check(&module, manifest, source_map).map_err(CpuError::Faults)?;
+    module.strip_debug_info();
+    threads::run(&module);
+    llvm::link_text(&module, &intrinsics::text())?;
+    intrinsics::names()
+        .filter_map(|name| module.get_function(name))
+        .filter(|f| f.count_basic_blocks() > 0)
+        .for_each(|f| f.set_linkage(Linkage::Internal));
+    inline(&module)?;
+    module.verify().map_err(|e| format!("the shaped module is not valid: {e}"))?;
+    Ok(Shaped { bitcode: llvm::write_bitcode(&module), kernels: manifest.kernels.len(), shared_bytes, interiors })
+}
+
+/// Inlines what is marked, and drops what nothing calls any more.
+fn inline(module: &Module) -> Result<(), String> {
+    llvm::run_passes(module, "always-inline,globaldce", &llvm::host_machine()?)
+}

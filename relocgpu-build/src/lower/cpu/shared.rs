@@ -1,0 +1,50 @@
+//! Block-shared memory: each shared static becomes an offset into the worker's buffer.
+//!
+//! ```text
+//! @TILE = internal global [1024 x i8] undef, section ".relocgpu.shared"
+//! … store float %v, ptr @TILE               →   %base = call ptr @__relocgpu_shared()
+//!                                               %tile = getelementptr inbounds i8, ptr %base, i64 0
+//!                                               … store float %v, ptr %tile
+//! ```
+
+use super::intrinsics;
+use crate::llvm::constant::Constants;
+use crate::llvm::rewrite::{pointer_at_start, replace_by_code};
+use crate::llvm::{self, Value};
+use inkwell::module::Module;
+use relocgpu_runtime::contract::cpu::SHARED_ALIGN;
+use relocgpu_runtime::contract::names::SHARED_SECTION;
+
+/// Replaces every shared static; returns the bytes that a block needs for all of them.
+pub(super) fn run(module: &Module) -> Result<u64, String> {
+    let constants = Constants::new(module);
+    let mut end = 0u64;
+    for global in llvm::globals(module) {
+        if !global.get_section().is_some_and(|s| s.to_bytes().starts_with(SHARED_SECTION.as_bytes())) {
+            continue;
+        }
+        let name = Value::from(global).name();
+        let align = u64::from(global.get_alignment().max(1));
+        if align > SHARED_ALIGN as u64 {
+            return Err(format!("block-shared `{name}` asks for an alignment of {align} bytes; at most {SHARED_ALIGN} can be had"));
+        }
+        let offset = end.next_multiple_of(align);
+        end = offset + constants.size_of(global);
+        let source = module.get_function(intrinsics::SHARED).unwrap_or_else(|| {
+            let ptr = module.get_context().ptr_type(inkwell::AddressSpace::default());
+            module.add_function(intrinsics::SHARED, ptr.fn_type(&[], false), None)
+        });
+        let mut made = Vec::new();
+        replace_by_code(global, &mut |function| match made.iter().find(|(f, _)| *f == function) {
+            Some((_, pointer)) => *pointer,
+            None => {
+                let pointer = pointer_at_start(function, source, offset);
+                made.push((function, pointer));
+                pointer
+            }
+        })
+        .map_err(|holder| format!("a constant holds the address of block-shared memory, which differs from block to block: {holder}"))?;
+        llvm::delete_global(global);
+    }
+    Ok(end)
+}

@@ -1,0 +1,216 @@
+//! Kernels as the macros and the earlier stages leave them, for the tests of this folder. Compiled by rustc itself.
+#![no_std]
+
+#[repr(C)]
+pub struct PanicReport {
+    kind: u32,
+    reserved: u32,
+    location: u64,
+    args: [u64; 3],
+    text: *const u8,
+    text_len: u64,
+    thread: [u32; 3],
+    block: [u32; 3],
+}
+
+unsafe extern "C" {
+    safe fn __relocgpu_thread_idx_x() -> u32;
+    safe fn __relocgpu_thread_idx_y() -> u32;
+    safe fn __relocgpu_thread_idx_z() -> u32;
+    safe fn __relocgpu_block_idx_x() -> u32;
+    safe fn __relocgpu_block_idx_y() -> u32;
+    safe fn __relocgpu_block_idx_z() -> u32;
+    safe fn __relocgpu_block_dim_x() -> u32;
+    safe fn __relocgpu_block_dim_y() -> u32;
+    safe fn __relocgpu_block_dim_z() -> u32;
+    safe fn __relocgpu_grid_dim_x() -> u32;
+    safe fn __relocgpu_grid_dim_y() -> u32;
+    safe fn __relocgpu_block_barrier() -> u32;
+    safe fn __relocgpu_thread_end() -> !;
+    fn __relocgpu_panic(report: *const PanicReport) -> !;
+    static test_gain: u64;
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+#[cold]
+pub extern "C" fn __relocgpu_report(kind: u32, a: u64, b: u64, c: u64, text: *const u8, len: u64, location: u64) -> ! {
+    let report = PanicReport {
+        kind,
+        reserved: 0,
+        location,
+        args: [a, b, c],
+        text,
+        text_len: len,
+        thread: [__relocgpu_thread_idx_x(), __relocgpu_thread_idx_y(), __relocgpu_thread_idx_z()],
+        block: [__relocgpu_block_idx_x(), __relocgpu_block_idx_y(), __relocgpu_block_idx_z()],
+    };
+    unsafe { __relocgpu_panic(&report) }
+}
+
+fn at<T: Copy>(x: &[T], i: usize) -> T {
+    if i < x.len() { unsafe { *x.get_unchecked(i) } } else { __relocgpu_report(1, i as u64, x.len() as u64, 0, core::ptr::null(), 0, 7) }
+}
+
+fn index_1d() -> usize {
+    let block = __relocgpu_block_idx_x() as u64 * __relocgpu_block_dim_x() as u64;
+    (block + __relocgpu_thread_idx_x() as u64) as usize
+}
+
+fn barrier() {
+    if __relocgpu_block_barrier() != 0 {
+        __relocgpu_thread_end()
+    }
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Raw<T> {
+    data: *mut T,
+    len: usize,
+}
+
+impl<T> Raw<T> {
+    unsafe fn slice<'a>(self) -> &'a [T] {
+        unsafe { core::slice::from_raw_parts(self.data, self.len) }
+    }
+
+    fn get_mut(&mut self, i: usize) -> Option<&mut T> {
+        if i < self.len { Some(unsafe { &mut *self.data.add(i) }) } else { None }
+    }
+}
+
+#[repr(C)]
+pub struct Saxpy {
+    x: Raw<f32>,
+    y: Raw<f32>,
+    a: f32,
+}
+
+#[inline(never)]
+fn saxpy(x: &[f32], mut y: Raw<f32>, a: f32) {
+    let i = index_1d();
+    if let Some(y) = y.get_mut(i) {
+        *y = a * at(x, i) + *y;
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_saxpy(p: *const Saxpy) {
+    unsafe { saxpy((*p).x.slice(), (*p).y, (*p).a) }
+}
+
+#[repr(C)]
+pub struct Words {
+    out: Raw<u64>,
+}
+
+/// Every index of a three-dimensional launch, through a function that is not inlined.
+#[inline(never)]
+fn indices(mut out: Raw<u64>) {
+    let row = __relocgpu_grid_dim_x() as u64 * __relocgpu_block_dim_x() as u64;
+    let rows = __relocgpu_grid_dim_y() as u64 * __relocgpu_block_dim_y() as u64;
+    let x = __relocgpu_block_idx_x() as u64 * __relocgpu_block_dim_x() as u64 + __relocgpu_thread_idx_x() as u64;
+    let y = __relocgpu_block_idx_y() as u64 * __relocgpu_block_dim_y() as u64 + __relocgpu_thread_idx_y() as u64;
+    let z = __relocgpu_block_idx_z() as u64 * __relocgpu_block_dim_z() as u64 + __relocgpu_thread_idx_z() as u64;
+    if let Some(out) = out.get_mut(((z * rows + y) * row + x) as usize) {
+        *out = x | y << 16 | z << 32 | deep(3) << 48;
+    }
+}
+
+/// Not inlined, since it calls itself; asks for the thread.
+fn deep(n: u64) -> u64 {
+    if n == 0 { __relocgpu_thread_idx_x() as u64 % 7 } else { deep(n - 1) + 1 }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_indices(p: *const Words) {
+    unsafe { indices((*p).out) }
+}
+
+#[unsafe(link_section = ".relocgpu.shared")]
+static mut ODD: [u8; 3] = [0; 3];
+#[unsafe(link_section = ".relocgpu.shared")]
+static mut TILE: core::mem::MaybeUninit<[u64; 256]> = core::mem::MaybeUninit::uninit();
+
+/// Reverses each block's numbers through shared memory, then adds them up in a tree.
+#[inline(never)]
+fn cooperate(mut out: Raw<u64>, stop: u32) {
+    let n = __relocgpu_block_dim_x() as usize;
+    let i = __relocgpu_thread_idx_x() as usize;
+    let tile = &raw mut TILE as *mut u64;
+    unsafe {
+        (&raw mut ODD as *mut u8).add(i % 3).write(i as u8);
+        tile.add(i).write(index_1d() as u64 * test_gain);
+        if i as u32 >= stop {
+            return;
+        }
+        barrier();
+        let mine = tile.add(n - 1 - i).read();
+        barrier();
+        tile.add(i).write(mine + i as u64);
+        let mut half = n / 2;
+        while half > 0 {
+            barrier();
+            if i < half {
+                tile.add(i).write(tile.add(i).read() + tile.add(i + half).read());
+            }
+            half /= 2;
+        }
+        barrier();
+        let sum = tile.read();
+        if let Some(out) = out.get_mut(index_1d()) {
+            *out = mine + (sum << 32);
+        }
+    }
+}
+
+#[repr(C)]
+pub struct Cooperate {
+    out: Raw<u64>,
+    stop: u32,
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_cooperate(p: *const Cooperate) {
+    unsafe { cooperate((*p).out, (*p).stop) }
+}
+
+#[repr(C)]
+pub struct Panics {
+    x: Raw<u64>,
+    out: Raw<u64>,
+    wait: u32,
+}
+
+/// Panics in the thread whose `x` is out of range, after it has written.
+#[inline(never)]
+fn panics(x: &[u64], mut out: Raw<u64>) {
+    let i = index_1d();
+    if let Some(out) = out.get_mut(i) {
+        *out = 1;
+        *out = 2 + at(x, at(x, i) as usize);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_panics(p: *const Panics) {
+    unsafe { panics((*p).x.slice(), (*p).out) }
+}
+
+/// The same behind a barrier.
+#[inline(never)]
+fn panics_late(x: &[u64], mut out: Raw<u64>) {
+    let i = index_1d();
+    barrier();
+    if let Some(out) = out.get_mut(i) {
+        *out = 1;
+        *out = 2 + at(x, at(x, i) as usize);
+    }
+    barrier();
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_panics_late(p: *const Panics) {
+    unsafe { panics_late((*p).x.slice(), (*p).out) }
+}

@@ -1,0 +1,3 @@
+//! From the relocatable unit to code, once for each kind of target.
+
+pub(crate) mod cpu;
