@@ -63,7 +63,7 @@ impl Constants {
     }
 
     fn write<'c>(&self, constant: Value<'c>, at: u64, flat: &mut Flat<'c>) -> Option<()> {
-        if constant.is_undef() || (constant.is_null() && !constant.is_global_value()) {
+        if constant.is_undef() || constant.is_null() {
             return Some(());
         }
         let raw = constant.raw();
@@ -74,6 +74,10 @@ impl Constants {
             | LLVMTypeKind::LLVMFloatTypeKind
             | LLVMTypeKind::LLVMDoubleTypeKind => self.write_scalar(constant, at, flat),
             LLVMTypeKind::LLVMPointerTypeKind => {
+                if let Some(number) = self.number(constant) {
+                    flat.bytes.get_mut(at as usize..at as usize + 8)?.copy_from_slice(&number.to_le_bytes());
+                    return Some(());
+                }
                 let (base, past) = self.pointer(constant)?;
                 flat.addresses.push((at, base, past));
                 Some(())
@@ -127,6 +131,22 @@ impl Constants {
         let number = text.split_whitespace().last()?.parse::<i128>().ok()?;
         flat.bytes.get_mut(at..at + size)?.copy_from_slice(number.to_le_bytes().get(..size)?);
         Some(())
+    }
+
+    /// A constant pointer that is a number: null, dangling or an identifier.
+    fn number(&self, pointer: Value) -> Option<u64> {
+        if pointer.is_null() {
+            return Some(0);
+        }
+        let operands = pointer.operands();
+        match pointer.opcode()? {
+            LLVMOpcode::LLVMIntToPtr => operands.first()?.as_u64(),
+            LLVMOpcode::LLVMGetElementPtr if operands.len() == 2 => {
+                let stride = ffi!(LLVMABISizeOfType; self.layout(), LLVMGetGEPSourceElementType(pointer.raw()));
+                Some(self.number(operands[0])?.wrapping_add(operands[1].as_u64()?.wrapping_mul(stride)))
+            }
+            _ => None,
+        }
     }
 
     /// The global value that a constant pointer points into, and how far past its start.

@@ -60,3 +60,14 @@ pub(crate) fn rebuild_global<'c>(module: &Module<'c>, old: GlobalValue<'c>) -> G
     ffi!(LLVMSetValueName2; to, name.as_ptr().cast(), name.len());
     ffi!(GlobalValue::new; to)
 }
+
+/// Puts a declaration with the same name, type, attributes and users in the place of `old`, which is deleted.
+pub(crate) fn replace_by_declaration<'c>(module: &Module<'c>, old: FunctionValue<'c>) -> FunctionValue<'c> {
+    let name = Value::from(old).name();
+    let new = module.add_function("", old.get_type(), None);
+    copy_attributes(old, new);
+    Value::from(old).replace_uses(new.into());
+    ffi!(LLVMDeleteFunction; old.as_value_ref());
+    Value::from(new).set_name(&name);
+    new
+}

@@ -134,3 +134,37 @@ pub(crate) fn write_bitcode(module: &Module) -> Vec<u8> {
 pub(crate) fn add_global<'c>(module: &Module<'c>, ty: BasicTypeEnum<'c>, space: u16, name: &str) -> GlobalValue<'c> {
     module.add_global(ty, Some(AddressSpace::from(space)), name)
 }
+
+/// Makes every user of an alias use what it stands for, and drops the aliases.
+pub(crate) fn replace_aliases(module: &Module) {
+    for (alias, aliasee) in aliases(module) {
+        alias.replace_uses(aliasee);
+        // `LLVMDeleteGlobal` crashes on an alias; an unused internal one is dropped with the dead code.
+        ffi!(LLVMSetLinkage; alias.raw(), LLVMLinkage::LLVMInternalLinkage);
+    }
+}
+
+/// Takes a function out of its section and group.
+pub(crate) fn clear_placement(function: FunctionValue) {
+    let raw = function.as_value_ref();
+    ffi!(LLVMSetSection; raw, std::ptr::null());
+    ffi!(LLVMSetVisibility; raw, inkwell::llvm_sys::LLVMVisibility::LLVMDefaultVisibility);
+    ffi!(inkwell::llvm_sys::comdat::LLVMSetComdat; raw, std::ptr::null_mut());
+}
+
+/// Takes a global out of its group.
+pub(crate) fn clear_comdat(global: GlobalValue) {
+    ffi!(LLVMSetVisibility; global.as_value_ref(), inkwell::llvm_sys::LLVMVisibility::LLVMDefaultVisibility);
+    ffi!(inkwell::llvm_sys::comdat::LLVMSetComdat; global.as_value_ref(), std::ptr::null_mut());
+}
+
+/// Takes the personality off a function without landing pads and resumes.
+pub(crate) fn clear_personality(function: FunctionValue) {
+    ffi!(LLVMSetPersonalityFn; function.as_value_ref(), std::ptr::null_mut());
+}
+
+/// Gives a call the C calling convention.
+pub(crate) fn clear_call_convention(call: Value) {
+    assert!(call.is_call());
+    ffi!(LLVMSetInstructionCallConv; call.raw(), 0);
+}

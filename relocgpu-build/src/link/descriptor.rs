@@ -1,0 +1,128 @@
+//! Reads `KernelDescriptor` constants: see `contract::layout`, whose `repr(C)` offsets are spelled out here.
+
+use super::Descriptor;
+use crate::llvm::constant::{Constants, Flat};
+use crate::llvm::{self, Value};
+use crate::stage_error::StageError;
+use inkwell::module::Module;
+use inkwell::values::GlobalValue;
+use relocgpu_runtime::contract::layout::{FieldLayout, KernelDescriptor, Layout, ParamDescriptor, TypeLayout};
+use relocgpu_runtime::contract::manifest::Param;
+use std::mem::{offset_of, size_of};
+
+/// A type inside itself would not end; no real one is nested as deep.
+const MAX_DEPTH: u32 = 32;
+
+pub(super) struct Reader {
+    constants: Constants,
+}
+
+impl Reader {
+    pub(super) fn new(module: &Module) -> Self {
+        Self { constants: Constants::new(module) }
+    }
+
+    /// Reads a kernel's descriptor.
+    pub(super) fn kernel(&self, at: Value) -> Result<Descriptor, StageError> {
+        self.read_kernel(at).ok_or_else(|| {
+            StageError::unit(
+                "link",
+                format!("a kernel's descriptor cannot be read: {at:?}; are relocgpu-build and relocgpu-runtime of the same version?"),
+            )
+        })
+    }
+
+    /// The `<…>` of an instance's type name, empty for a kernel that is not generic.
+    pub(super) fn instance(&self, type_name: Value) -> Result<String, StageError> {
+        let text = self.read_type_name(type_name);
+        let text = text.ok_or_else(|| StageError::unit("link", format!("a kernel instance's name cannot be read: {type_name:?}")))?;
+        Ok(match (text.find('<'), text.rfind('>')) {
+            (Some(start), Some(end)) if start < end => text[start..=end].to_owned(),
+            _ => String::new(),
+        })
+    }
+
+    /// `type_name::<T>` is a function that returns a constant.
+    fn read_type_name(&self, function: Value) -> Option<String> {
+        let function = function.as_function()?;
+        let returned = llvm::instructions(function).last()?.operands();
+        let [text] = returned[..] else { return None };
+        let [pointer, length] = text.operands()[..] else { return None };
+        let (global, past) = self.constants.pointer(pointer)?;
+        self.text(global.as_global()?, past, length.as_u64()?)
+    }
+
+    fn read_kernel(&self, at: Value) -> Option<Descriptor> {
+        let (flat, start) = self.open(at)?;
+        let number = |offset: usize| flat.word(start + offset);
+        let word32 = |offset: usize| Some(u32::from_le_bytes(flat.bytes.get(start + offset..start + offset + 4)?.try_into().ok()?));
+        Some(Descriptor {
+            name: self.str_at(&flat, start + offset_of!(KernelDescriptor, name))?,
+            file: self.str_at(&flat, start + offset_of!(KernelDescriptor, file))?,
+            params: self.slice_at(&flat, start + offset_of!(KernelDescriptor, params), size_of::<ParamDescriptor>(), |flat, at| {
+                Some(Param {
+                    name: self.str_at(flat, at + offset_of!(ParamDescriptor, name))?,
+                    ty: self.str_at(flat, at + offset_of!(ParamDescriptor, ty))?,
+                    offset: flat.word(at + offset_of!(ParamDescriptor, offset))?,
+                    layout: self.layout(flat, at + offset_of!(ParamDescriptor, layout), 0)?,
+                })
+            })?,
+            size: number(offset_of!(KernelDescriptor, size))?,
+            align: number(offset_of!(KernelDescriptor, align))?,
+            line: word32(offset_of!(KernelDescriptor, line))?,
+            column: word32(offset_of!(KernelDescriptor, column))?,
+        })
+    }
+
+    fn layout(&self, flat: &Flat, at: usize, depth: u32) -> Option<Layout> {
+        let (global, past) = flat.address(at)?;
+        let flat = self.constants.flatten(global.as_global()?)?;
+        let start = usize::try_from(past).ok()?;
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        Some(Layout {
+            name: self.str_at(&flat, start + offset_of!(TypeLayout, name))?,
+            size: flat.word(start + offset_of!(TypeLayout, size))?,
+            align: flat.word(start + offset_of!(TypeLayout, align))?,
+            fields: self.slice_at(&flat, start + offset_of!(TypeLayout, fields), size_of::<FieldLayout>(), |flat, at| {
+                Some((
+                    self.str_at(flat, at + offset_of!(FieldLayout, name))?,
+                    flat.word(at + offset_of!(FieldLayout, offset))?,
+                    self.layout(flat, at + offset_of!(FieldLayout, layout), depth + 1)?,
+                ))
+            })?,
+        })
+    }
+
+    fn open<'c>(&self, at: Value<'c>) -> Option<(Flat<'c>, usize)> {
+        let (global, past) = self.constants.pointer(at)?;
+        Some((self.constants.flatten(global.as_global()?)?, usize::try_from(past).ok()?))
+    }
+
+    fn slice_at<T>(&self, flat: &Flat, at: usize, stride: usize, read: impl Fn(&Flat, usize) -> Option<T>) -> Option<Vec<T>> {
+        let length = flat.word(at + 8)?;
+        if length == 0 {
+            return Some(Vec::new());
+        }
+        let (global, past) = flat.address(at)?;
+        let elements = self.constants.flatten(global.as_global()?)?;
+        let start = usize::try_from(past).ok()?;
+        (0..usize::try_from(length).ok()?).map(|i| read(&elements, start + i * stride)).collect()
+    }
+
+    fn str_at(&self, flat: &Flat, at: usize) -> Option<String> {
+        let length = flat.word(at + 8)?;
+        if length == 0 {
+            return Some(String::new());
+        }
+        let (global, past) = flat.address(at)?;
+        self.text(global.as_global()?, past, length)
+    }
+
+    fn text(&self, global: GlobalValue, past: i64, length: u64) -> Option<String> {
+        let flat = self.constants.flatten(global)?;
+        let start = usize::try_from(past).ok()?;
+        String::from_utf8(flat.bytes.get(start..start.checked_add(usize::try_from(length).ok()?)?)?.to_vec()).ok()
+    }
+}

@@ -1,0 +1,200 @@
+//! What a device cannot do, reported for each kernel that reaches it: all at once, with the calls that lead there.
+
+use super::path_of;
+use super::reach::{Reach, References};
+use crate::link::LinkedKernel;
+use crate::llvm::{self, Frame, Value};
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::module::Module;
+use inkwell::values::{FunctionValue, GlobalValue};
+use relocgpu_runtime::contract::manifest::KernelFault;
+use relocgpu_runtime::contract::names::{Reference, SHARED_SECTION};
+use std::collections::HashSet;
+
+/// Functions that every lowering supplies.
+const SUPPLIED: [&str; 6] = ["memcmp", "bcmp", "strlen", "memcpy", "memmove", "memset"];
+
+/// Host intrinsics that only hint, and that lowering drops.
+const HINTS: [&str; 1] = ["llvm.x86.sse2.pause"];
+
+/// Operations of LLVM that the GPU has no instruction for.
+const MATH: [&str; 20] = [
+    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "exp10", "log", "log2", "log10", "pow",
+    "powi", "sincos", "modf",
+];
+
+/// What is wrong and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Fault {
+    what: String,
+    help: String,
+}
+
+impl Fault {
+    fn new(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { what: what.into(), help: help.into() }
+    }
+}
+
+/// All faults of all kernels.
+pub(crate) fn run<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>]) -> Vec<KernelFault> {
+    let references = References::new(module);
+    let mut faults = Vec::new();
+    for kernel in kernels {
+        let reach = references.from(kernel.function);
+        let mut seen = HashSet::new();
+        for function in &reach.order {
+            let in_references = references.made_by(*function).iter().filter_map(|(at, global)| Some((*at, of_reference(*global)?)));
+            let in_code = llvm::instructions(*function).into_iter().filter_map(|at| Some((at, of_instruction(at)?)));
+            for (at, fault) in in_references.chain(in_code) {
+                if seen.insert(fault.clone()) {
+                    faults.push(report(kernel, &reach, *function, at, &fault));
+                }
+            }
+        }
+    }
+    faults
+}
+
+fn report<'c>(kernel: &LinkedKernel<'c>, reach: &Reach<'c>, function: FunctionValue<'c>, at: Value<'c>, fault: &Fault) -> KernelFault {
+    let descriptor = &kernel.descriptor;
+    let mut message = format!("kernel `{}`: {}", kernel.name, fault.what);
+    for instruction in std::iter::once(at).chain(reach.chain(function)) {
+        let Some(caller) = instruction.function() else { continue };
+        let name = if caller == kernel.function { kernel.name.clone() } else { path_of(&Value::from(caller).name()) };
+        match place(instruction) {
+            Some(frame) => message += &format!("\n  at {frame}, in `{name}`"),
+            None => message += &format!("\n  in `{name}`"),
+        }
+    }
+    message += &format!("\nhelp: {}", fault.help);
+    KernelFault { kernel: descriptor.name.clone(), file: descriptor.file.clone(), line: descriptor.line, message }
+}
+
+/// The innermost place that is not the standard library's, else the innermost.
+fn place(instruction: Value) -> Option<Frame> {
+    let frames = llvm::location_of(instruction);
+    let own = frames.iter().find(|frame| !frame.file.starts_with("library/") && !frame.file.starts_with("/rustc/") && frame.line != 0);
+    own.or(frames.first()).cloned()
+}
+
+fn of_reference(global: Value) -> Option<Fault> {
+    if let Some(function) = global.as_function() {
+        return if function.count_basic_blocks() == 0 { of_undefined(function) } else { None };
+    }
+    match global.as_global() {
+        Some(global) => of_global(global),
+        None => Some(Fault::new(
+            format!("`{}` is a function whose body is chosen when the program starts", path_of(&global.name())),
+            "call the implementation itself",
+        )),
+    }
+}
+
+fn of_undefined(function: FunctionValue) -> Option<Fault> {
+    let symbol = Value::from(function).name();
+    if function.get_intrinsic_id() != 0 || symbol.starts_with("llvm.") {
+        return of_intrinsic(&symbol);
+    }
+    if symbol.starts_with("__relocgpu_") || SUPPLIED.contains(&symbol.as_str()) {
+        return None;
+    }
+    let path = path_of(&symbol);
+    let allocates = path.starts_with("__rustc::__r") || path.starts_with("alloc::alloc::") || path.starts_with("alloc::raw_vec::");
+    Some(if allocates {
+        Fault::new(
+            format!("allocates memory (`{path}`), and there is no allocator on the device"),
+            "use fixed-size arrays, or pass a buffer to the kernel",
+        )
+    } else if path.starts_with("std::") {
+        Fault::new(
+            format!("calls `{path}`, which belongs to the host's operating system"),
+            "call it on the host and pass the result, as a parameter or through `host!(…)`",
+        )
+    } else if is_libm(&symbol) {
+        Fault::new(
+            format!("calls the C library's `{symbol}`, which is not yet supported on the device"),
+            "compute it on the host (a `DeviceTable`), or use the functions of the `libm` crate",
+        )
+    } else {
+        Fault::new(
+            format!("calls `{path}`, which has no body for the device"),
+            "write it in Rust, or call it on the host and pass the result, as a parameter or through `host!(…)`",
+        )
+    })
+}
+
+fn is_libm(symbol: &str) -> bool {
+    let base = symbol.strip_suffix('f').unwrap_or(symbol);
+    MATH.contains(&base) || ["cbrt", "hypot", "expm1", "log1p", "asinh", "acosh", "atanh", "tgamma", "lgamma_r"].contains(&base)
+}
+
+fn of_intrinsic(name: &str) -> Option<Fault> {
+    if let Some(rest) = name.strip_prefix("llvm.x86.") {
+        return (!HINTS.contains(&name)).then(|| {
+            Fault::new(
+                format!("uses the x86 instruction `{rest}`"),
+                "use portable code on the device, for instance under `cfg(not(relocgpu_device))`",
+            )
+        });
+    }
+    let operation = name.strip_prefix("llvm.")?.split('.').next()?;
+    if MATH.contains(&operation) {
+        return Some(Fault::new(
+            format!("uses the float function `{operation}`, which is not yet supported on the device"),
+            "compute it on the host (a `DeviceTable`), or use the functions of the `libm` crate",
+        ));
+    }
+    None
+}
+
+fn of_global(global: GlobalValue) -> Option<Fault> {
+    let symbol = Value::from(global).name();
+    if let Some(reference) = Reference::parse(&symbol) {
+        let known = matches!(reference.kind, "value" | "table_ptr" | "table_len");
+        return (!known).then(|| {
+            Fault::new(format!("holds a host reference of the unknown kind `{}`", reference.kind), "use one version of relocgpu's crates")
+        });
+    }
+    let path = path_of(&symbol);
+    if global.is_thread_local() {
+        return Some(Fault::new(
+            format!("uses the thread-local `{path}`, which belongs to the host's threads"),
+            "pass the value, as a parameter or through `host!(…)`",
+        ));
+    }
+    if global.get_initializer().is_none() {
+        return Some(Fault::new(
+            format!("uses the static `{path}`, whose value is not known when the kernel is built"),
+            "pass its value, as a parameter or through `host!(…)`",
+        ));
+    }
+    let shared = global.get_section().is_some_and(|s| s.to_string_lossy().starts_with(SHARED_SECTION));
+    if global.is_constant() || shared {
+        return None;
+    }
+    Some(Fault::new(
+        format!("uses `{path}`, a static that can change: on the device it would be another one than on the host"),
+        "pass a buffer to the kernel, read the host's value through `host!(…)`, or declare block-shared memory with `device!(shared: …)`",
+    ))
+}
+
+fn of_instruction(instruction: Value) -> Option<Fault> {
+    if let Some((template, _)) = instruction.called().and_then(Value::as_asm) {
+        // `black_box` and compiler fences are empty assembly.
+        return (!template.trim().is_empty()).then(|| {
+            Fault::new(
+                format!("uses the host's assembly (`asm!(\"{}\")`)", template.trim().replace('\n', "; ")),
+                "use portable code on the device, for instance under `cfg(not(relocgpu_device))`",
+            )
+        });
+    }
+    let wide = |value: Value| value.int_bits().is_some_and(|bits| bits > 64);
+    if instruction.is_atomic() && (wide(instruction) || instruction.operands().into_iter().any(wide)) {
+        return Some(Fault::new("uses an atomic operation of more than 64 bits", "use 32- or 64-bit atomics"));
+    }
+    match instruction.opcode()? {
+        LLVMOpcode::LLVMIndirectBr => Some(Fault::new("jumps to a computed address", "use portable code on the device")),
+        _ => None,
+    }
+}
