@@ -1,0 +1,95 @@
+//! What a launch takes for the memory parameters of a kernel.
+
+use super::{Buffer, Slice, SliceMut};
+use crate::data::DeviceData;
+use crate::device::disjoint::{Linear, RawDisjoint, RawSlice, Space};
+use crate::error::{Error, Result};
+use crate::handle::Device;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// What can be passed for a kernel's `&[T]`: `&Buffer<T>`, or a [`Slice`] of one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for a kernel's `&[{T}]`",
+    label = "not memory of a device",
+    note = "pass `&Buffer<{T}>` (`device.upload(…)`), or a slice of one (`buffer.slice(…)`)"
+)]
+pub trait SliceArg<T>: sealed::Sealed {
+    /// The elements on this device.
+    #[doc(hidden)]
+    fn __part(&self, device: &Device, operation: &'static str) -> Result<Slice<'_, T>>
+    where
+        T: DeviceData;
+
+    /// The elements as the kernel's parameter block has them.
+    #[doc(hidden)]
+    fn __pack(&self, device: &Device) -> Result<RawSlice<T>>;
+}
+
+/// What can be passed for a kernel's `DisjointSlice<T, S>`: `&mut Buffer<T>`, or `&mut` a [`SliceMut`] of one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for a kernel's `DisjointSlice<{T}, {S}>`",
+    label = "not memory of a device that can be written with this index space",
+    note = "pass `&mut Buffer<{T}>` for `Linear`; `buffer.plane_mut((width, height))?` gives a `Plane`, `volume_mut` a `Volume`, `slice_mut` a part"
+)]
+pub trait SliceMutArg<T, S>: sealed::Sealed {
+    /// The elements as the kernel's parameter block has them.
+    #[doc(hidden)]
+    fn __pack(&mut self, device: &Device) -> Result<RawDisjoint<T, S>>;
+}
+
+fn on(device: &Device, lies_on: &Device, operation: &'static str) -> Result<()> {
+    if device.same(lies_on) {
+        return Ok(());
+    }
+    Err(Error::OtherDevice { operation, lies_on: lies_on.kind().to_string(), needed_on: device.kind().to_string() })
+}
+
+impl<T: DeviceData> sealed::Sealed for Slice<'_, T> {}
+impl<T: DeviceData> SliceArg<T> for Slice<'_, T> {
+    fn __part(&self, device: &Device, operation: &'static str) -> Result<Slice<'_, T>> {
+        on(device, self.device, operation)?;
+        Ok(*self)
+    }
+
+    fn __pack(&self, device: &Device) -> Result<RawSlice<T>> {
+        on(device, self.device, "launch")?;
+        Ok(RawSlice { ptr: self.memory.at() as usize as *const T, len: self.memory.len() })
+    }
+}
+
+impl<T: DeviceData> sealed::Sealed for &Buffer<T> {}
+impl<T: DeviceData> SliceArg<T> for &Buffer<T> {
+    fn __part(&self, device: &Device, operation: &'static str) -> Result<Slice<'_, T>> {
+        on(device, &self.device, operation)?;
+        Ok(self.as_slice())
+    }
+
+    fn __pack(&self, device: &Device) -> Result<RawSlice<T>> {
+        self.as_slice().__pack(device)
+    }
+}
+
+impl<T: DeviceData, S: Space> sealed::Sealed for SliceMut<'_, T, S> {}
+impl<T: DeviceData, S: Space> SliceMutArg<T, S> for SliceMut<'_, T, S> {
+    fn __pack(&mut self, device: &Device) -> Result<RawDisjoint<T, S>> {
+        on(device, self.device, "launch")?;
+        Ok(RawDisjoint { ptr: self.memory.at() as usize as *mut T, len: self.memory.len(), space: self.space })
+    }
+}
+
+impl<T: DeviceData, S: Space> sealed::Sealed for &mut SliceMut<'_, T, S> {}
+impl<T: DeviceData, S: Space> SliceMutArg<T, S> for &mut SliceMut<'_, T, S> {
+    fn __pack(&mut self, device: &Device) -> Result<RawDisjoint<T, S>> {
+        (**self).__pack(device)
+    }
+}
+
+impl<T: DeviceData> sealed::Sealed for &mut Buffer<T> {}
+impl<T: DeviceData> SliceMutArg<T, Linear> for &mut Buffer<T> {
+    fn __pack(&mut self, device: &Device) -> Result<RawDisjoint<T, Linear>> {
+        self.as_slice_mut().__pack(device)
+    }
+}

@@ -1,0 +1,9 @@
+//! What kernels call.
+
+pub mod block;
+pub mod disjoint;
+pub(crate) mod intrinsic;
+#[cfg(relocgpu_device)]
+mod panic;
+pub mod shared;
+pub mod thread;

@@ -1,0 +1,28 @@
+//! What the macros' expansions name. No part of the interface.
+
+pub use crate::contract::image::{RawImage, RawTable};
+pub use crate::contract::layout::{FieldLayout, KernelDescriptor, ParamDescriptor, TypeLayout};
+pub use crate::data::{DisjointLayout, SliceLayout};
+pub use crate::device::disjoint::{Linear as DefaultSpace, RawDisjoint, RawSlice, disjoint, slice};
+pub use crate::device::shared::shared;
+pub use crate::host_ref::{HostWord, TableSource, device_value, host_value, raw_table};
+pub use crate::launch::{ImageLink, KernelRef, launch};
+
+#[cfg(relocgpu_device)]
+pub use crate::host_ref::device_table;
+#[cfg(not(relocgpu_device))]
+pub use crate::host_ref::host_table;
+
+#[cfg(relocgpu_device)]
+// SAFETY: the link stage reads the calls and takes them away.
+unsafe extern "C" {
+    /// Marks an instance of a kernel.
+    #[allow(improper_ctypes)]
+    pub fn __relocgpu_kernel(entry: *const (), type_name: fn() -> &'static str, kernel: *const KernelDescriptor);
+}
+
+/// Body of `launch` in device code, where it type-checks and never runs.
+#[cfg(relocgpu_device)]
+pub fn launch_on_device() -> crate::Result<()> {
+    Err(crate::Error::NoDevice { device: "any".to_owned(), reason: "device code does not launch".to_owned() })
+}
