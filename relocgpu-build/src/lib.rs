@@ -30,15 +30,22 @@
 
 mod archive;
 mod device_pass;
+mod embed;
 mod env;
 mod error;
 mod faults;
 #[doc(hidden)]
 pub mod inspect;
 mod job;
+mod link;
+mod llvm;
+mod lower;
 mod lowering;
+mod normalise;
 mod parent;
 mod pipeline;
+mod relocate;
+mod stage_error;
 mod toolchain;
 
 use crate::env::{Env, Role};

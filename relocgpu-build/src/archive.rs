@@ -1,0 +1,77 @@
+//! How images reach the linker.
+//!
+//! | unit | file | instruction |
+//! |---|---|---|
+//! | library, and its unit tests | `lib<name>.a` each | `rustc-link-lib=static`: it travels inside the rlib |
+//! | program, test, example, bench | `lib<name>.a` each | `rustc-link-arg-<kind>` |
+//!
+//! The macros' code refers to the image's symbol, which pulls the member out of the archive, and only in the executable
+//! that belongs to it. An image that holds nothing but instances of other packages' kernels is referred to by nothing
+//! and is linked whole.
+
+use crate::device_pass::{BitcodeUnit, TargetKind};
+use crate::env::Env;
+use crate::error::Error;
+use crate::job::Built;
+use crate::lowering;
+use object::{Object, ObjectSymbol};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Archives one unit's image and tells cargo to link it.
+pub(crate) fn run(env: &Env, unit: &BitcodeUnit, built: &Built) -> Result<(), Error> {
+    if built.objects.is_empty() {
+        return Ok(());
+    }
+    let dir = lowering::unit_dir(env, unit);
+    let name = format!("relocgpu_{}_{}{}", unit.kind.word(), unit.name.crate_name, if unit.name.test { "_test" } else { "" });
+    let path = dir.join(format!("lib{name}.a"));
+    // The archiver would keep members of an earlier image.
+    let _ = fs::remove_file(&path);
+    let mut archive = cc::Build::new();
+    archive.cargo_metadata(false).out_dir(&dir).objects(&built.objects);
+    archive.try_compile(&name).map_err(|source| Error::Archive { unit: lowering::label(unit), source })?;
+
+    let is_whole = built.own_kernels == 0;
+    let kind = match unit.kind {
+        TargetKind::Lib => {
+            println!("cargo::rustc-link-search=native={}", dir.display());
+            println!("cargo::rustc-link-lib=static{}={name}", if is_whole { ":+whole-archive" } else { "" });
+            return Ok(());
+        }
+        TargetKind::Bin => format!("bin={}", unit.target_name),
+        TargetKind::Example => "examples".to_owned(),
+        TargetKind::Test => "tests".to_owned(),
+        TargetKind::Bench => "benches".to_owned(),
+    };
+    let argument = |value: &str| println!("cargo::rustc-link-arg-{kind}={value}");
+    // The archive comes last on the command line, where an older linker no longer looks into the libraries before it.
+    for symbol in undefined(&built.objects)? {
+        argument(&format!("-Wl,--undefined={symbol}"));
+    }
+    if is_whole {
+        built.objects.iter().for_each(|object| argument(&object.display().to_string()));
+    } else {
+        argument(&path.display().to_string());
+    }
+    Ok(())
+}
+
+/// Symbols that the image expects of the program: the host table's.
+fn undefined(objects: &[impl AsRef<Path>]) -> Result<BTreeSet<String>, Error> {
+    let (mut wanted, mut defined) = (BTreeSet::new(), BTreeSet::new());
+    for path in objects {
+        let path = path.as_ref();
+        let bytes = fs::read(path).map_err(Error::file("read", path))?;
+        let parsed = object::File::parse(&*bytes);
+        let file = parsed.map_err(|e| Error::File { doing: "read", path: path.to_owned(), source: std::io::Error::other(e) })?;
+        for symbol in file.symbols().filter(|s| s.is_global()) {
+            let Ok(name) = symbol.name() else { continue };
+            let set = if symbol.is_undefined() { &mut wanted } else { &mut defined };
+            set.insert(name.to_owned());
+        }
+    }
+    wanted.retain(|name| name.starts_with("__relocgpu_") && !defined.contains(name));
+    Ok(wanted)
+}

@@ -1,0 +1,145 @@
+//! From cargo's messages to units with their bitcode.
+//!
+//! Files are chosen by the messages and never by searching: bitcode of other flags and older versions lies beside it.
+
+use super::cargo::{Artifact, Compiled};
+use super::metadata::Target;
+use crate::env::Env;
+use crate::error::Error;
+use relocgpu_runtime::contract::manifest::UnitName;
+use relocgpu_runtime::contract::names::intrinsic;
+use std::path::{Path, PathBuf};
+
+/// What of a package a unit is: decides how its image reaches the linker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetKind {
+    Lib,
+    Bin,
+    Example,
+    Test,
+    Bench,
+}
+
+impl TargetKind {
+    /// `None` for build scripts and proc macros.
+    pub(super) fn of(target: &Target) -> Option<Self> {
+        let is = |kind: &str| target.kind.iter().any(|k| k == kind);
+        Some(match () {
+            () if is("bin") => Self::Bin,
+            () if is("example") => Self::Example,
+            () if is("test") => Self::Test,
+            () if is("bench") => Self::Bench,
+            () if is("custom-build") || is("proc-macro") => return None,
+            () => Self::Lib,
+        })
+    }
+
+    /// As in messages and file names.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Lib => "lib",
+            Self::Bin => "bin",
+            Self::Example => "example",
+            Self::Test => "test",
+            Self::Bench => "bench",
+        }
+    }
+}
+
+/// One compile of one target of the package, with kernels in it.
+#[derive(Clone, Debug)]
+pub(crate) struct BitcodeUnit {
+    pub name: UnitName,
+    pub kind: TargetKind,
+    /// The target's name as cargo writes it.
+    pub target_name: String,
+    /// Bitcode of the crate.
+    pub bitcode: PathBuf,
+    /// Bitcode of its dependencies, dependents before dependencies.
+    pub libraries: Vec<PathBuf>,
+}
+
+/// The unit's name as the macros derive it from cargo's variables.
+pub(super) fn unit_name(env: &Env, target: &Target, kind: TargetKind, test: bool) -> UnitName {
+    let is_program = target.crate_types.iter().any(|t| t == "bin");
+    let word = match kind {
+        TargetKind::Bin => "bin",
+        TargetKind::Example if is_program => "bin",
+        TargetKind::Test | TargetKind::Bench => "test",
+        TargetKind::Lib | TargetKind::Example => "lib",
+    };
+    UnitName {
+        package: env.package.clone(),
+        version: env.version.clone(),
+        kind: word.to_owned(),
+        crate_name: target.name.replace('-', "_"),
+        test,
+    }
+}
+
+/// The units of the package, those without any mention of a kernel left out; and the names of all of them.
+pub(super) fn units(
+    env: &Env,
+    package_id: &str,
+    device_dir: &Path,
+    compiled: &Compiled,
+) -> Result<(Vec<BitcodeUnit>, Vec<UnitName>), Error> {
+    let (mut units, mut names) = (Vec::new(), Vec::new());
+    // Cargo reports a unit after those it depends on.
+    let mut libraries: Vec<(PathBuf, bool)> = Vec::new();
+    for artifact in &compiled.artifacts {
+        let Some((kind, bitcode)) = TargetKind::of(&artifact.target).zip(bitcode(artifact, device_dir)) else { continue };
+        if !bitcode.exists() {
+            return Err(Error::NoBitcode { path: bitcode });
+        }
+        let is_own = artifact.package_id == package_id;
+        let is_library = kind == TargetKind::Lib && !artifact.profile.test;
+        if is_own {
+            let name = unit_name(env, &artifact.target, kind, artifact.profile.test);
+            names.push(name.clone());
+            units.push(BitcodeUnit {
+                name,
+                kind,
+                target_name: artifact.target.name.clone(),
+                bitcode: bitcode.clone(),
+                libraries: Vec::new(),
+            });
+        }
+        if is_library {
+            libraries.insert(0, (bitcode, is_own));
+        }
+    }
+    let mut with_kernels = Vec::new();
+    for mut unit in units {
+        if !mentions_kernel(&unit.bitcode)? {
+            continue;
+        }
+        // A library does not depend on itself, nor its unit tests on it.
+        let own_library = unit.kind != TargetKind::Lib;
+        unit.libraries = libraries.iter().filter(|(_, is_own)| own_library || !is_own).map(|(path, _)| path.clone()).collect();
+        with_kernels.push(unit);
+    }
+    Ok((with_kernels, names))
+}
+
+/// `<dir>/lib<crate>-<hash>.rmeta` has its bitcode in `<dir>/<crate>-<hash>.bc`; `None` for host units.
+pub(super) fn bitcode(artifact: &Artifact, device_dir: &Path) -> Option<PathBuf> {
+    let rmeta = artifact.filenames.iter().find(|f| f.extension().is_some_and(|e| e == "rmeta"))?;
+    let stem = rmeta.file_stem()?.to_str()?.strip_prefix("lib")?;
+    rmeta.starts_with(device_dir).then(|| rmeta.with_file_name(format!("{stem}.bc")))
+}
+
+/// Whether a crate marks any kernel instance: bitcode holds the names of functions as they are.
+fn mentions_kernel(bitcode: &Path) -> Result<bool, Error> {
+    let bytes = std::fs::read(bitcode).map_err(Error::file("read", bitcode))?;
+    let marker = intrinsic::KERNEL.as_bytes();
+    // `position` of the first byte is a fast search even in an unoptimised build script.
+    let mut rest = &bytes[..];
+    while let Some(at) = rest.iter().position(|b| *b == marker[0]) {
+        if rest[at..].starts_with(marker) {
+            return Ok(true);
+        }
+        rest = &rest[at + 1..];
+    }
+    Ok(false)
+}

@@ -1,0 +1,92 @@
+//! The device target folder, and the rustc wrapper in it.
+//!
+//!     <target>/relocgpu/wrapper-<hash>/    wrapper, empty.rs, empty_main.rs, stand_in.rs
+//!     <target>/relocgpu/<hash>/            target folder of the nested cargo
+//!
+//! Cargo does not see what the wrapper adds and replaces, so a hash of all of it is in the folders' names. Kernel crates
+//! of one workspace have equal hashes and share what they compile.
+
+use crate::env::Env;
+use crate::error::Error;
+use crate::toolchain::Toolchain;
+use relocgpu_runtime::contract::names::fnv1a;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const WRAPPER: &str = include_str!("wrapper.rs");
+const SOURCES: [(&str, &str); 4] =
+    [("wrapper.rs", WRAPPER), ("stand_in.rs", include_str!("stand_in.rs")), ("empty.rs", ""), ("empty_main.rs", "fn main() {}\n")];
+
+/// Where the device pass works.
+#[derive(Debug)]
+pub(super) struct Folder {
+    /// Target folder of the nested cargo.
+    pub target: PathBuf,
+    /// Folder of the wrapper's files.
+    pub files: PathBuf,
+    /// The wrapper.
+    pub wrapper: PathBuf,
+}
+
+/// Makes both folders; `flags` is everything else that decides what the nested cargo compiles.
+pub(super) fn prepare(env: &Env, toolchain: &Toolchain, flags: &str) -> Result<Folder, Error> {
+    let base = outer_target(env).join("relocgpu");
+    let sources: String = SOURCES.iter().map(|(_, text)| *text).collect();
+    let hash = |text: String| format!("{:016x}", fnv1a(text.as_bytes()));
+    let files = base.join(format!("wrapper-{}", hash(format!("{sources}\0{}", toolchain.version))));
+    let target = base.join(hash(format!("{sources}\0{}\0{flags}", toolchain.version)));
+    fs::create_dir_all(&files).map_err(Error::file("make the folder", &files))?;
+
+    // Two build scripts of a workspace may get here at the same time.
+    let lock_path = base.join("wrapper.lock");
+    let lock = File::create(&lock_path).map_err(Error::file("make the lock", &lock_path))?;
+    lock.lock().map_err(Error::file("lock", &lock_path))?;
+    let wrapper = files.join("wrapper");
+    if !wrapper.exists() {
+        compile_wrapper(env, &files, &wrapper)?;
+    }
+    Ok(Folder { target, files, wrapper })
+}
+
+/// `<target>` of `<target>[/<triple>]/<profile>/build/…`, which is where cargo puts OUT_DIR.
+fn outer_target(env: &Env) -> PathBuf {
+    let build = env.out_dir.ancestors().find(|a| a.file_name().is_some_and(|n| n == "build"));
+    let Some(above) = build.and_then(|b| b.parent()?.parent()) else { return env.out_dir.clone() };
+    match above.parent() {
+        Some(target) if above.file_name().is_some_and(|n| n == env.target.as_str()) => target.to_owned(),
+        _ => above.to_owned(),
+    }
+}
+
+/// The name of the outer build's profile, which OUT_DIR tells and no variable does.
+pub(super) fn profile(env: &Env) -> String {
+    let build = env.out_dir.ancestors().find(|a| a.file_name().is_some_and(|n| n == "build"));
+    match build.and_then(|b| b.parent()?.file_name()?.to_str()) {
+        None | Some("debug") => "dev".to_owned(),
+        Some(name) => name.to_owned(),
+    }
+}
+
+fn compile_wrapper(env: &Env, files: &Path, wrapper: &Path) -> Result<(), Error> {
+    for (name, text) in SOURCES {
+        let path = files.join(name);
+        fs::write(&path, text).map_err(Error::file("write", path))?;
+    }
+    // Under its final name only when it is complete.
+    let partial = files.join("wrapper.partial");
+    let mut command = Command::new(&env.rustc);
+    crate::env::scrub(&mut command);
+    command.args(["--edition=2024", "--crate-name=wrapper", "--cap-lints=allow", "-Cdebuginfo=0", "-o"]);
+    command.arg(&partial).arg(files.join("wrapper.rs"));
+    let shown = super::cargo::shell_line(&command);
+    let failed = |stderr: String| Error::Wrapper { command: shown, stderr };
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(e) => return Err(failed(e.to_string())),
+    };
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    fs::rename(&partial, wrapper).map_err(Error::file("rename to", wrapper))
+}

@@ -1,0 +1,100 @@
+//! The lock file of the build that runs us.
+//!
+//! Versions in the device pass must be those of the program. For a workspace member the nested cargo reads the very
+//! lock file. A dependency has none, or a stale one of its own, and nothing in a build script's environment names the
+//! workspace that is being built: it is looked for, and a copy of its lock is given to the nested cargo, so that
+//! nothing is written into the dependency's folder.
+
+use super::metadata::Metadata;
+use crate::env::Env;
+use crate::error::Error;
+use crate::parent::Parent;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where the versions come from.
+#[derive(Debug)]
+pub(super) struct Lock {
+    /// The outer build's lock file.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// The copy for the nested cargo, if the package is not a member of the outer workspace.
+    pub copy: Option<PathBuf>,
+}
+
+/// Finds the lock file and makes the copy.
+pub(super) fn find(env: &Env, metadata: &Metadata, parent: &Parent) -> Result<Lock, Error> {
+    let (path, text) = match &env.lockfile {
+        Some(given) => (given.clone(), read_named(env, given)?),
+        None => search(env, parent)?,
+    };
+    let root = path.parent().unwrap_or(Path::new("/"));
+    let same = |a: &Path, b: &Path| fs::canonicalize(a).ok().zip(fs::canonicalize(b).ok()).is_some_and(|(a, b)| a == b);
+    // A lock file of another name can only be read through a copy.
+    let is_own = same(root, &metadata.workspace_root) && path.ends_with("Cargo.lock");
+    let copy = if is_own { None } else { Some(seed(env, &text)?) };
+    Ok(Lock { path, text, copy })
+}
+
+/// The one that the user names.
+fn read_named(env: &Env, path: &Path) -> Result<String, Error> {
+    let text = fs::read_to_string(path).map_err(|e| Error::Lock { path: path.to_owned(), what: e.to_string() })?;
+    if lists(&text, env) {
+        Ok(text)
+    } else {
+        Err(Error::Lock { path: path.to_owned(), what: format!("it does not list `{} {}`", env.package, env.version) })
+    }
+}
+
+/// The first one that lists the package: above OUT_DIR (the usual target folder), where the outer cargo was told to
+/// look or was started, above the package.
+fn search(env: &Env, parent: &Parent) -> Result<(PathBuf, String), Error> {
+    let starts = [Some(env.out_dir.as_path()), parent.manifest_dir.as_deref(), parent.cwd.as_deref(), Some(env.manifest_dir.as_path())];
+    let starts: Vec<&Path> = starts.into_iter().flatten().collect();
+    for dir in starts.iter().flat_map(|start| start.ancestors()) {
+        let path = dir.join("Cargo.lock");
+        if let Ok(text) = fs::read_to_string(&path)
+            && lists(&text, env)
+        {
+            return Ok((path, text));
+        }
+    }
+    let looked_in = starts.iter().map(|s| format!("{} and above", s.display())).collect();
+    Err(Error::LockNotFound { package: env.package.clone(), looked_in })
+}
+
+/// Whether a lock file has this package.
+fn lists(text: &str, env: &Env) -> bool {
+    let (name, version) = (format!("name = \"{}\"", env.package), format!("version = \"{}\"", env.version));
+    let lines: Vec<&str> = text.lines().collect();
+    lines.windows(2).any(|pair| pair[0] == name && pair[1] == version)
+}
+
+/// Writes the copy, only when it differs: cargo may have pruned an equal one, and the nested cargo minds its age.
+fn seed(env: &Env, text: &str) -> Result<PathBuf, Error> {
+    let dir = env.out_dir.join("relocgpu-lock");
+    let (copy, origin) = (dir.join("Cargo.lock"), dir.join("origin"));
+    fs::create_dir_all(&dir).map_err(Error::file("make the folder", &dir))?;
+    if !copy.exists() || fs::read_to_string(&origin).ok().as_deref() != Some(text) {
+        fs::write(&copy, text).map_err(Error::file("write", &copy))?;
+        fs::write(&origin, text).map_err(Error::file("write", &origin))?;
+    }
+    Ok(copy)
+}
+
+/// Arguments and environment by which the nested cargo uses the copy.
+pub(super) fn apply(lock: &Lock, command: &mut std::process::Command) {
+    match &lock.copy {
+        None => {
+            command.arg("--locked");
+        }
+        Some(copy) => {
+            // Where a lock file lies is an unstable setting of cargo. It alone is opened: `-1` makes everything that
+            // cargo starts a stable compiler again, and the wrapper decides for device units.
+            command.env("RUSTC_BOOTSTRAP", "1").arg("-Zlockfile-path");
+            command.arg("--config").arg(format!("resolver.lockfile-path={:?}", copy.display().to_string()));
+            command.args(["--config", "env.RUSTC_BOOTSTRAP={value=\"-1\",force=true}"]);
+        }
+    }
+}

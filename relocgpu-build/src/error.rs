@@ -1,0 +1,167 @@
+//! Why a build cannot go on: a broken environment or a fault of our own, never the user's kernels, whose faults go to
+//! `#[gpu_kernel]`. Each says where, what, and what to do.
+
+use std::path::PathBuf;
+
+/// The remedy for what should not happen.
+const OUR_BUG: &str = "this is a fault of relocgpu: please report it with this text";
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// Not started by cargo.
+    #[error(
+        "relocgpu_build::compile(): the environment variable `{variable}` is not set\nhelp: call it from the `main` of a build script (build.rs)"
+    )]
+    NotABuildScript {
+        /// The missing variable.
+        variable: &'static str,
+    },
+    /// A platform that we cannot serve.
+    #[error(
+        "relocgpu builds on and for x86_64 Linux; this build runs on `{host}` for `{target}`\nhelp: build on x86_64 Linux, or leave the packages with kernels out of this build"
+    )]
+    Platform {
+        /// Triple of the machine.
+        host: String,
+        /// Triple of the program.
+        target: String,
+    },
+    /// The compiler cannot be asked.
+    #[error("{command}: {what}\nhelp: check that this command works in a shell; cargo chose it as the compiler of this build")]
+    Toolchain {
+        /// The command.
+        command: String,
+        /// What came of it.
+        what: String,
+    },
+    /// An LLVM whose bitcode and API we do not know.
+    #[error(
+        "rustc {rustc} carries LLVM {found}, and this relocgpu is made for LLVM {wanted}\nhelp: use a Rust release with LLVM {wanted} (`rustc -vV` tells), another version of relocgpu, or try your luck with {}=1",
+        crate::env::ALLOW_LLVM
+    )]
+    Llvm {
+        /// Version of rustc.
+        rustc: String,
+        /// LLVM's version.
+        found: String,
+        /// The major version we serve.
+        wanted: u32,
+    },
+    /// A file that we own cannot be read or written.
+    #[error("cannot {doing} `{}`: {source}\nhelp: check that the target folder is writable and not full; `cargo clean` starts afresh", path.display())]
+    File {
+        /// A verb.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The outer lock file is nowhere.
+    #[error("device pass of `{package}`: found no Cargo.lock that lists it\nlooked in: {}\nhelp: set {} to the path of the lock file of the workspace that you build", looked_in.join(", "), crate::env::LOCKFILE)]
+    LockNotFound {
+        /// The package.
+        package: String,
+        /// Folders.
+        looked_in: Vec<String>,
+    },
+    /// A lock file that does not serve.
+    #[error("device pass: the lock file `{}` cannot be used: {what}\nhelp: set {} to the path of the lock file of the workspace that you build", path.display(), crate::env::LOCKFILE)]
+    Lock {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// The rustc wrapper did not compile.
+    #[error(
+        "device pass: cannot compile the rustc wrapper\ncommand: {command}\n{stderr}\nhelp: a C compiler or linker may be missing; install one (`apt install gcc`)"
+    )]
+    Wrapper {
+        /// The command.
+        command: String,
+        /// What it said.
+        stderr: String,
+    },
+    /// The nested cargo failed without a compile error.
+    #[error("device pass of `{package}`: the nested cargo failed\ncommand: {command}\n{stderr}\nhelp: {}", nested_help(stderr))]
+    NestedCargo {
+        /// The package.
+        package: String,
+        /// The command.
+        command: String,
+        /// What it said.
+        stderr: String,
+    },
+    /// The nested cargo said something unknown.
+    #[error("device pass: cannot read what the nested cargo said ({what}): {line}\nhelp: {OUR_BUG} and `cargo -V`")]
+    Message {
+        /// What is wrong with it.
+        what: String,
+        /// The line.
+        line: String,
+    },
+    /// An artifact without its bitcode.
+    #[error("device pass: rustc left no bitcode at `{}`\nhelp: remove that folder's `relocgpu` folder or run `cargo clean`", path.display())]
+    NoBitcode {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// A stage failed by our fault or the environment's.
+    #[error("{unit}: {what}")]
+    Lowering {
+        /// The unit.
+        unit: String,
+        /// The child's own message with its remedy.
+        what: String,
+    },
+    /// The lowering process died.
+    #[error("{unit}: the lowering process died ({status}) while {doing}\n{stderr}\nthe input is kept: {}\nhelp: {OUR_BUG}", job.display())]
+    Died {
+        /// The unit.
+        unit: String,
+        /// Its end.
+        status: String,
+        /// The last step it told, kernel included.
+        doing: String,
+        /// The last lines it wrote.
+        stderr: String,
+        /// The job file.
+        job: PathBuf,
+    },
+    /// Faults in kernels that no attribute of this package can show.
+    #[error("{unit} launches kernels of other packages that cannot be compiled for the device:\n{text}")]
+    ForeignFaults {
+        /// The unit.
+        unit: String,
+        /// All messages.
+        text: String,
+    },
+    /// The archiver failed.
+    #[error("cannot archive the image of {unit}: {source}\nhelp: install binutils (`ar`), or set AR to an archiver")]
+    Archive {
+        /// The unit.
+        unit: String,
+        /// What cc said.
+        source: cc::Error,
+    },
+}
+
+impl Error {
+    /// For `map_err` on file operations.
+    pub fn file(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { doing, path, source }
+    }
+}
+
+/// The remedy for the two usual failures of a nested cargo, else a general one.
+fn nested_help(stderr: &str) -> &'static str {
+    if stderr.contains("--offline") || stderr.contains("offline") {
+        "the device pass works offline with what the outer build has downloaded: run `cargo fetch` and build again"
+    } else if stderr.contains("--locked") {
+        "the device pass uses the lock file as the outer build left it: run `cargo build` without `--config` or `--frozen` once, or `cargo update`"
+    } else {
+        "run the command above in the package's folder to see it fail by itself"
+    }
+}

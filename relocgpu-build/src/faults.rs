@@ -1,0 +1,76 @@
+//! Faults in the user's code, on their way to `#[gpu_kernel]`.
+
+use crate::device_pass::{BitcodeUnit, DevicePass};
+use crate::env::Env;
+use crate::error::Error;
+use crate::lowering;
+use relocgpu_runtime::contract::manifest::{Faults, KernelFault, Rejection};
+use relocgpu_runtime::contract::names::{env as word, fnv1a};
+use std::fs;
+use std::path::PathBuf;
+
+/// The faults of all units of the package.
+pub(crate) struct Collected {
+    faults: Faults,
+    /// Root of source paths.
+    workspace_root: PathBuf,
+    /// How the device pass writes the package's folder where it lies outside the workspace.
+    remapped: String,
+    manifest_dir: PathBuf,
+}
+
+impl Collected {
+    /// Starts with what the nested compile rejected.
+    pub fn new(env: &Env, pass: &DevicePass) -> Self {
+        Self {
+            faults: Faults { kernels: Vec::new(), rejected: pass.rejected.clone() },
+            workspace_root: pass.workspace_root.clone(),
+            remapped: format!("{}@{}/", env.package, env.version),
+            manifest_dir: env.manifest_dir.clone(),
+        }
+    }
+
+    /// Adds a unit's faults: those of the package's own kernels go to their kernels, those of other packages' kernels
+    /// to the unit that launches them.
+    pub fn add(&mut self, unit: &BitcodeUnit, found: Vec<KernelFault>) -> Result<(), Error> {
+        let (own, foreign): (Vec<_>, Vec<_>) = found.into_iter().partition(|fault| self.is_own(fault));
+        let shown_by_own = !own.is_empty();
+        for fault in own {
+            // Library and unit tests find the same fault twice.
+            if !self.faults.kernels.contains(&fault) {
+                self.faults.kernels.push(fault);
+            }
+        }
+        if foreign.is_empty() {
+            return Ok(());
+        }
+        let text = foreign.iter().map(|f| format!("{}:{}: {}", f.file, f.line, f.message)).collect::<Vec<_>>().join("\n");
+        if !shown_by_own && !self.has_kernels(unit) {
+            return Err(Error::ForeignFaults { unit: lowering::label(unit), text });
+        }
+        self.faults.rejected.push(Rejection { unit: unit.name.clone(), text });
+        Ok(())
+    }
+
+    fn is_own(&self, fault: &KernelFault) -> bool {
+        fault.file.starts_with(&self.remapped) || self.workspace_root.join(&fault.file).starts_with(&self.manifest_dir)
+    }
+
+    /// Whether any kernel of the unit can carry a message: its own sources have the attribute.
+    fn has_kernels(&self, unit: &BitcodeUnit) -> bool {
+        let list = fs::read_to_string(unit.bitcode.with_extension("d")).unwrap_or_default();
+        let files = list.lines().next().unwrap_or_default().split(' ').filter(|f| f.ends_with(".rs"));
+        files.map(|f| self.workspace_root.join(f)).any(|f| fs::read_to_string(f).is_ok_and(|text| text.contains("gpu_kernel")))
+    }
+
+    /// Writes the faults for the macros, if there are any; returns the state of the pass.
+    pub fn hand_over(self, env: &Env) -> Result<&'static str, Error> {
+        if self.faults == Faults::default() {
+            return Ok("linked");
+        }
+        let (path, text) = (env.out_dir.join("relocgpu-faults"), self.faults.to_text());
+        fs::write(&path, &text).map_err(Error::file("write", &path))?;
+        println!("cargo::rustc-env={}={}#{:016x}", word::FAULTS, path.display(), fnv1a(text.as_bytes()));
+        Ok("rejected")
+    }
+}
