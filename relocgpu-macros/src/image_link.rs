@@ -1,0 +1,183 @@
+//! How a kernel finds its image, and what the build script tells the macros (`RELOCGPU_PASS`, `RELOCGPU_FAULTS`).
+//!
+//! | `RELOCGPU_PASS` | kernels are expanded with |
+//! |---|---|
+//! | `linked` | a declaration of the image's symbol |
+//! | `skipped` | no image: a launch is an `Err` |
+//! | `rejected` | the faults listed in the file that `RELOCGPU_FAULTS` names, otherwise as `linked` |
+//! | absent | one error that names the two lines to add |
+
+use crate::diagnostics;
+use crate::names::{FIELD, Place, Unit};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Ends each entry of the faults' file.
+const ENTRY_END: char = '\u{1e}';
+
+/// Whether the device pass is compiling.
+pub fn is_device_pass() -> bool {
+    std::env::var_os("RELOCGPU_DEVICE_PASS").is_some()
+}
+
+/// What a kernel's expansion needs to know of its image.
+pub struct ImageLink {
+    /// An expression of type `ImageLink`.
+    pub expression: TokenStream,
+    /// Items that report what the pass found; errors at the kernel's name.
+    pub reports: TokenStream,
+}
+
+/// The link of the kernel with this name.
+pub fn of_kernel(name: &syn::Ident) -> ImageLink {
+    let unit = Unit::from_environment();
+    let Some(crate_name) = &unit.crate_name else { return absent(diagnostics::NO_CRATE, TokenStream::new()) };
+    match std::env::var("RELOCGPU_PASS").as_deref() {
+        Ok("linked") => ImageLink { expression: linked(&unit), reports: TokenStream::new() },
+        Ok("skipped") => absent(diagnostics::SKIPPED, TokenStream::new()),
+        Ok("rejected") => {
+            let report = match read_faults() {
+                Ok(report) => report,
+                Err(message) => return absent(diagnostics::REJECTED, once(|| error(Span::call_site(), &message))),
+            };
+            rejected(&unit, crate_name, name, &report)
+        }
+        Ok(other) => absent(diagnostics::REJECTED, once(|| error(Span::call_site(), &diagnostics::unknown_pass(other)))),
+        Err(_) => absent(diagnostics::REJECTED, once(|| error(Span::call_site(), diagnostics::NO_BUILD_SCRIPT))),
+    }
+}
+
+fn absent(why: &str, reports: TokenStream) -> ImageLink {
+    ImageLink { expression: quote!(::relocgpu_runtime::__private::ImageLink::Absent(#why)), reports }
+}
+
+/// Faults that are the package's and not one kernel's are reported by the first kernel that is expanded.
+fn once(report: impl FnOnce() -> TokenStream) -> TokenStream {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if REPORTED.swap(true, Ordering::Relaxed) { TokenStream::new() } else { report() }
+}
+
+fn error(span: Span, message: &str) -> TokenStream {
+    syn::Error::new(span, message).into_compile_error()
+}
+
+fn linked(unit: &Unit) -> TokenStream {
+    let (plain, test) = (unit.image_symbol(false), unit.image_symbol(true));
+    quote_spanned! {Span::mixed_site()=> {
+        unsafe extern "C" {
+            #[cfg_attr(test, link_name = #test)]
+            #[cfg_attr(not(test), link_name = #plain)]
+            static __RELOCGPU_IMAGE: ::relocgpu_runtime::__private::RawImage;
+        }
+        // SAFETY: the build script's object defines the symbol as an image, a constant.
+        ::relocgpu_runtime::__private::ImageLink::Linked(unsafe { &__RELOCGPU_IMAGE })
+    }}
+}
+
+fn rejected(unit: &Unit, crate_name: &str, name: &syn::Ident, report: &str) -> ImageLink {
+    let entries = entries(report);
+    let place = Place::of(name.span());
+    let own = syn::ext::IdentExt::unraw(name).to_string();
+    let mut messages: Vec<&str> = entries.iter().filter_map(|entry| entry.of_kernel(&own, &place)).collect();
+    messages.dedup();
+    let errors = messages.iter().map(|message| error(name.span(), message));
+    let rejections: Vec<(bool, &str)> = entries.iter().filter_map(|entry| entry.of_unit(unit.kind, crate_name)).collect();
+    let late = if rejections.is_empty() {
+        TokenStream::new()
+    } else {
+        once(|| rejections.iter().map(|(test, text)| late_error(name.span(), *test, text)).collect())
+    };
+    let reports = quote!(#(#errors)* #late);
+    let linked = linked(unit);
+    let without = |test: bool| rejections.iter().any(|(of, _)| *of == test);
+    let why = diagnostics::REJECTED;
+    let absent = quote!(::relocgpu_runtime::__private::ImageLink::Absent(#why));
+    let choose = |test| if without(test) { &absent } else { &linked };
+    let (in_test, plain) = (choose(true), choose(false));
+    ImageLink { expression: quote!({ #[cfg(test)] { #in_test } #[cfg(not(test))] { #plain } }), reports }
+}
+
+/// An item that errs only where rustc finds nothing else wrong: lints run after type checking has succeeded, in
+/// `cargo check` too. Where lints are capped (a dependency from a registry), the constant errs when code is made.
+fn late_error(at: Span, test: bool, text: &str) -> TokenStream {
+    let cfg = if test { quote!(#[cfg(test)]) } else { quote!(#[cfg(not(test))]) };
+    // The call has the kernel's own span: lints are silent inside the expansions of foreign macros.
+    let call = quote_spanned!(at=> rejected_by_the_device_pass());
+    quote! {
+        #cfg
+        const _: () = {
+            #[must_use = #text]
+            fn rejected_by_the_device_pass() -> u8 {
+                0
+            }
+            #[deny(unused_must_use)]
+            fn report() {
+                #call;
+                const { ::core::panic!("{}", #text) }
+            }
+            #[used]
+            static REPORT: fn() = report;
+        };
+    }
+}
+
+fn read_faults() -> Result<String, String> {
+    let variable = std::env::var("RELOCGPU_FAULTS").map_err(|_| diagnostics::faults_unreadable("", "RELOCGPU_FAULTS is not set"))?;
+    let path = variable.rsplit_once('#').map_or(variable.as_str(), |(path, _hash)| path);
+    std::fs::read_to_string(path).map_err(|error| diagnostics::faults_unreadable(path, &error.to_string()))
+}
+
+/// One entry of the faults' file, as `Faults::to_text` of relocgpu-runtime's contract writes it.
+#[derive(Debug, PartialEq, Eq)]
+enum Entry<'a> {
+    Kernel { name: &'a str, file: &'a str, line: u32, message: &'a str },
+    Unit { kind: &'a str, crate_name: &'a str, test: bool, text: &'a str },
+}
+
+fn entries(report: &str) -> Vec<Entry<'_>> {
+    let parse = |entry| -> Option<Entry<'_>> {
+        let fields: Vec<&str> = str::splitn(entry, 5, FIELD).collect();
+        match fields[..] {
+            ["kernel", name, file, line, message] => Some(Entry::Kernel { name, file, line: line.parse().ok()?, message }),
+            ["unit", kind, crate_name, test, text] => Some(Entry::Unit { kind, crate_name, test: test == "true", text }),
+            _ => None,
+        }
+    };
+    report.split_terminator(ENTRY_END).filter_map(parse).collect()
+}
+
+impl<'a> Entry<'a> {
+    /// The message, if this is a fault of the kernel. The device pass may name the file by another prefix.
+    fn of_kernel(&self, own: &str, place: &Place) -> Option<&'a str> {
+        let Self::Kernel { name, file, line, message } = self else { return None };
+        let path = name.split('<').next().unwrap_or(name);
+        let last = path.rsplit("::").next().unwrap_or(path);
+        let same_file = file.replace('\\', "/").ends_with(&place.file);
+        (last == own && *line == place.line && same_file).then_some(message)
+    }
+
+    fn of_unit(&self, own_kind: &str, own_name: &str) -> Option<(bool, &'a str)> {
+        let Self::Unit { kind, crate_name, test, text } = self else { return None };
+        (*kind == own_kind && *crate_name == own_name).then_some((*test, text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_finds_its_kernel() {
+        let report =
+            "kernel\u{1f}a::m::blur<f32>\u{1f}member/src/a.rs\u{1f}7\u{1f}no\nmalloc\u{1e}unit\u{1f}bin\u{1f}b\u{1f}true\u{1f}no\u{1e}";
+        let entries = entries(report);
+        assert_eq!(entries.len(), 2);
+        let place = |line| Place { file: "src/a.rs".into(), line, column: 4 };
+        assert_eq!(entries[0].of_kernel("blur", &place(7)), Some("no\nmalloc"));
+        assert_eq!(entries[0].of_kernel("blur", &place(8)), None);
+        assert_eq!(entries[0].of_kernel("lur", &place(7)), None);
+        assert_eq!(entries[1].of_unit("bin", "b"), Some((true, "no")));
+        assert_eq!(entries[1].of_unit("lib", "b"), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! Names that both compiles, the build and the linker must spell alike, and where tokens come from.
+//!
+//! | name | spelled |
+//! |---|---|
+//! | image symbol | `__relocgpu_image_<16 hex of the unit>` |
+//! | link symbol of a `host!` | `__relocgpu_host_<16 hex of the place and the tokens>_<line>_<column>`, `_t` appended in `cfg(test)` |
+//!
+//! Their home is `contract::names` of relocgpu-runtime, which a proc-macro crate cannot depend on; a test compares the two.
+
+use proc_macro2::{Span, TokenStream};
+use std::path::Path;
+
+/// Separates fields in names and hashes.
+pub const FIELD: char = '\u{1f}';
+
+/// What cargo says about the crate that is being compiled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unit {
+    pub package: String,
+    pub version: String,
+    /// `lib`, `bin` or `test`.
+    pub kind: &'static str,
+    /// Absent for code that cargo does not compile itself, such as a documentation test.
+    pub crate_name: Option<String>,
+}
+
+impl Unit {
+    /// Reads cargo's variables.
+    pub fn from_environment() -> Self {
+        let variable = |name: &str| std::env::var(name).ok();
+        let kind = match (variable("CARGO_BIN_NAME"), variable("CARGO_TARGET_TMPDIR")) {
+            (Some(_), _) => "bin",
+            (None, Some(_)) => "test",
+            (None, None) => "lib",
+        };
+        Self {
+            package: variable("CARGO_PKG_NAME").unwrap_or_default(),
+            version: variable("CARGO_PKG_VERSION").unwrap_or_default(),
+            kind,
+            crate_name: variable("CARGO_CRATE_NAME"),
+        }
+    }
+
+    /// Symbol of the image of this unit, compiled with `cfg(test)` or without.
+    pub fn image_symbol(&self, test: bool) -> String {
+        let crate_name = self.crate_name.as_deref().unwrap_or_default();
+        let text = format!("{}{FIELD}{}{FIELD}{}{FIELD}{crate_name}{FIELD}{test}", self.package, self.version, self.kind);
+        format!("__relocgpu_image_{:016x}", fnv1a(text.as_bytes()))
+    }
+
+    /// Link symbol of a `host!` but for its line and column.
+    pub fn host_symbol(&self, tokens: &TokenStream) -> String {
+        let place = Place::of(Span::call_site());
+        let first = tokens.clone().into_iter().next().map_or_else(Place::default, |token| Place::of(token.span()));
+        let text = format!(
+            "{}{FIELD}{}{FIELD}{}{FIELD}{}{FIELD}{place:?}{FIELD}{first:?}{FIELD}{}",
+            self.package,
+            self.version,
+            self.kind,
+            self.crate_name.as_deref().unwrap_or_default(),
+            text_of(tokens)
+        );
+        format!("__relocgpu_host_{:016x}", fnv1a(text.as_bytes()))
+    }
+}
+
+/// Where a token stands: the same in both compiles, wherever the package lies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// File relative to `CARGO_MANIFEST_DIR`, with `/`; empty outside of it.
+    pub file: String,
+    /// Line from 1.
+    pub line: u32,
+    /// Column from 1.
+    pub column: u32,
+}
+
+impl Place {
+    /// The place of a span; empty in this crate's own tests, which have no compiler to ask.
+    pub fn of(span: Span) -> Self {
+        if !proc_macro::is_available() {
+            return Self::default();
+        }
+        let span = span.unwrap();
+        let file = span.local_file().map(|path| relative(&path)).unwrap_or_default();
+        Self { file, line: span.line() as u32, column: span.column() as u32 }
+    }
+}
+
+fn relative(file: &Path) -> String {
+    // rustc names files relative to its working directory, which is the workspace's root and not the package's.
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let inside = file.strip_prefix(Path::new(&root)).unwrap_or(Path::new(""));
+    inside.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// Tokens as text on one line.
+pub fn text_of(tokens: &TokenStream) -> String {
+    tokens.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// 64-bit FNV-1a.
+pub fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_as_the_contract_does() {
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+    }
+
+    #[test]
+    fn an_image_has_another_symbol_in_tests() {
+        let unit = Unit { package: "p".into(), version: "0.1.0".into(), kind: "lib", crate_name: Some("p".into()) };
+        assert_ne!(unit.image_symbol(true), unit.image_symbol(false));
+        assert!(unit.image_symbol(true).starts_with("__relocgpu_image_"));
+    }
+}
