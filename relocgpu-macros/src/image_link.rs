@@ -99,7 +99,8 @@ fn rejected(unit: &Unit, crate_name: &str, name: &syn::Ident, report: &str) -> I
 }
 
 /// An item that errs only where rustc finds nothing else wrong: lints run after type checking has succeeded, in
-/// `cargo check` too. Where lints are capped (a dependency from a registry), the constant errs when code is made.
+/// `cargo check` too. Where lints are capped (a dependency from a registry), the constant errs when code is made: it
+/// is generic, since rustc evaluates others beside its type checking.
 fn late_error(at: Span, test: bool, text: &str) -> TokenStream {
     let cfg = if test { quote!(#[cfg(test)]) } else { quote!(#[cfg(not(test))]) };
     // The call has the kernel's own span: lints are silent inside the expansions of foreign macros.
@@ -112,12 +113,12 @@ fn late_error(at: Span, test: bool, text: &str) -> TokenStream {
                 0
             }
             #[deny(unused_must_use)]
-            fn report() {
+            fn report<T>() {
                 #call;
                 const { ::core::panic!("{}", #text) }
             }
             #[used]
-            static REPORT: fn() = report;
+            static REPORT: fn() = report::<()>;
         };
     }
 }

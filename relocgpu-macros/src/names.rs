@@ -100,6 +100,24 @@ pub fn text_of(tokens: &TokenStream) -> String {
     tokens.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// A type as text: tokens that a parser has handled have lost the spacing that the user gave them.
+pub fn text_of_type(ty: &syn::Type) -> String {
+    let spaced = text_of(&quote::ToTokens::to_token_stream(ty));
+    let mut out = String::with_capacity(spaced.len());
+    let mut characters = spaced.chars().peekable();
+    while let Some(character) = characters.next() {
+        let before = out.chars().next_back().unwrap_or(' ');
+        let after = characters.peek().copied().unwrap_or(' ');
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let parts_words = word(before) && (word(after) || "[&*'(".contains(after));
+        let operator = |c: char| "=+-".contains(c);
+        if character != ' ' || parts_words || ",;".contains(before) || operator(before) || operator(after) || out.ends_with("->") {
+            out.push(character);
+        }
+    }
+    out
+}
+
 /// 64-bit FNV-1a.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
@@ -113,6 +131,14 @@ mod tests {
     fn hashes_as_the_contract_does() {
         assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+    }
+
+    #[test]
+    fn types_read_as_users_write_them() {
+        let types = ["&[f32]", "&'a [T]", "&[super::Mode]", "DisjointSlice<'a, [T; N]>", "Pair<T, 4>", "*const T", "(u32, A<B = C>)"];
+        for ty in types {
+            assert_eq!(text_of_type(&syn::parse_str(ty).unwrap()), ty);
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::Kernel;
 use super::parameter::{Class, Parameter};
 use crate::diagnostics::Faults;
 use crate::image_link;
-use crate::names::Place;
+use crate::names::{Place, text_of_type};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -322,7 +322,7 @@ impl Parameter {
 
     /// The one place that asks for `DeviceData`, at the type's own place.
     fn descriptor(&self, block: &TokenStream, field: &syn::Ident) -> TokenStream {
-        let (name, written) = (self.name.unraw().to_string(), crate::names::text_of(&self.ty.to_token_stream()));
+        let (name, written) = (self.name.unraw().to_string(), text_of_type(&self.ty));
         let at = |ty: &syn::Type| ty.span().resolved_at(Span::mixed_site());
         let layout = match &self.class {
             Class::Slice(element) => {
