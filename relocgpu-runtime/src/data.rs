@@ -156,16 +156,7 @@ impl<T: DeviceData, S: Space> DisjointLayout<T, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::layout::Layout;
-
-    fn owned(layout: &TypeLayout) -> Layout {
-        Layout {
-            name: layout.name.into(),
-            size: layout.size as u64,
-            align: layout.align as u64,
-            fields: layout.fields.iter().map(|f| (f.name.into(), f.offset as u64, owned(f.layout))).collect(),
-        }
-    }
+    use crate::test_image::owned;
 
     #[test]
     fn a_layout_is_no_different_from_itself() {

@@ -151,3 +151,58 @@ impl std::fmt::Display for Grid {
         write!(f, "{bx}×{by}×{bz} blocks of {tx}×{ty}×{tz} threads")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits =
+        Limits { threads_per_block: 1024, block: [1024, 1024, 64], grid: [i32::MAX as u32, 65535, 65535], shared_bytes: 0 };
+
+    fn fault(grid: Grid) -> String {
+        grid.check(&LIMITS).expect_err("a fault").to_string()
+    }
+
+    #[test]
+    fn every_element_has_a_thread() {
+        for n in [1, 2, 255, 256, 257, 1 << 20, (1 << 20) + 1] {
+            let grid = Grid::over(n);
+            let threads = u64::from(grid.blocks()[0]) * u64::from(grid.threads()[0]);
+            assert!((n as u64..n as u64 + 256).contains(&threads), "{n}");
+            grid.check(&LIMITS).unwrap();
+        }
+        assert_eq!(Grid::over_2d((65, 9)).blocks(), [2, 3, 1]);
+        assert_eq!(Grid::over_3d((33, 4, 5)).blocks(), [2, 1, 3]);
+        assert_eq!(Grid::over_3d((33, 4, 5)).with_block((8, 8, 8)).blocks(), [5, 1, 1]);
+        assert_eq!(Grid::new((2, 3), 64).with_block((4, 4, 4)), Grid::new((2, 3, 1), [4, 4, 4]));
+    }
+
+    #[test]
+    fn no_elements_are_no_launch() {
+        for grid in [Grid::over(0), Grid::over_2d((0, 5)), Grid::over_3d((1, 1, 0)), Grid::new(0, 32)] {
+            assert!(grid.is_empty());
+            grid.check(&LIMITS).unwrap();
+        }
+        assert!(!Grid::over(1).is_empty());
+    }
+
+    #[test]
+    fn what_a_device_cannot_run_is_an_error() {
+        assert_eq!(
+            fault(Grid::new(1, 0)),
+            "grid of 1×1×1 blocks of 0×1×1 threads: a block without threads; give every dimension of the block at least 1"
+        );
+        assert!(fault(Grid::over(5).with_block(0)).contains("a block without threads"));
+        assert!(fault(Grid::new(1, (32, 33))).contains("1056 threads of a block, the device takes 1024"));
+        assert!(fault(Grid::new(1, (1, 1, 65))).contains("65 threads of a block in z, the device takes 64"));
+        assert!(fault(Grid::new((1, 65536), 1)).contains("65536 blocks in y, the device takes 65535"));
+    }
+
+    #[test]
+    fn nothing_overflows() {
+        assert!(fault(Grid::over(usize::MAX)).contains("4294967295 blocks in x"));
+        assert!(fault(Grid::over(usize::MAX).with_block(1)).contains("blocks in x"));
+        let most = Grid::new((i32::MAX as u32, 65535, 65535), 1024);
+        assert!(fault(most).contains("threads, a launch takes 4611686018427387904"));
+    }
+}

@@ -262,7 +262,9 @@ mod tests {
         check(&[0.0f64, -1.5, f64::NEG_INFINITY]);
         check(&[true, false]);
         check(&['a', '\0', char::MAX]);
-        check(&[&raw const *"x", std::ptr::null::<u8>() as *const u8 as *const _].map(|p: *const str| p.cast::<u8>()));
+        let place = 7u16;
+        check(&[&raw const place, std::ptr::null()]);
+        check(&[(&raw const place).cast_mut()]);
         assert_eq!(f32::from_word(f32::NAN.to_word()).to_bits(), f32::NAN.to_bits());
     }
 

@@ -118,7 +118,17 @@ impl Kernels {
             ImageLink::Linked(raw) => Ok(image::of(raw)?),
             ImageLink::Absent(why) => Err(why),
         };
-        let (image, number) = find(kernel, own, &images)?;
+        self.prepare_from(device, kernel, own, &images)
+    }
+
+    fn prepare_from(
+        &self,
+        device: &Inner,
+        kernel: &KernelRef,
+        own: std::result::Result<&'static Image, &'static str>,
+        images: &[&'static Image],
+    ) -> Result<Loaded> {
+        let (image, number) = find(kernel, own, images)?;
         check(kernel, &image.container.manifest.kernels[number])?;
         let loaded = Loaded { module: self.module(device, image)?, kernel: number };
         self.ready.write().unwrap_or_else(PoisonError::into_inner).insert(kernel.type_id, loaded.clone());

@@ -1,6 +1,7 @@
 //! Images made by hand, for unit tests.
 
 use crate::contract::image::{Container, RawImage, TableThunk, ValueThunk, encode};
+use crate::contract::layout::{Layout, TypeLayout};
 use crate::contract::manifest::{Kernel, Manifest, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
 use crate::image::Image;
 
@@ -49,6 +50,16 @@ pub(crate) fn image_of(package: &str, kernels: Vec<Kernel>, items: &[Item]) -> &
     };
     // SAFETY: all of it is leaked.
     Box::leak(Box::new(unsafe { Image::read(Box::leak(Box::new(raw))) }.unwrap()))
+}
+
+/// The layout as the build stores it.
+pub(crate) fn owned(layout: &TypeLayout) -> Layout {
+    Layout {
+        name: layout.name.into(),
+        size: layout.size as u64,
+        align: layout.align as u64,
+        fields: layout.fields.iter().map(|f| (f.name.into(), f.offset as u64, owned(f.layout))).collect(),
+    }
 }
 
 /// An image with records only.
