@@ -175,7 +175,8 @@ fn open(kind: DeviceKind) -> Result<Device, Missing> {
 #[cfg(not(relocgpu_device))]
 fn open_backend(kind: DeviceKind) -> Result<Box<dyn Backend>, Missing> {
     match kind {
-        DeviceKind::Cpu | DeviceKind::Cuda(_) => Err(Missing::Absent("its back-end is not built yet".to_owned())),
+        DeviceKind::Cpu => Ok(crate::cpu::open()),
+        DeviceKind::Cuda(_) => Err(Missing::Absent("its back-end is not built yet".to_owned())),
     }
 }
 

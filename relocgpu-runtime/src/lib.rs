@@ -6,6 +6,8 @@ pub mod contract;
 mod backend;
 #[cfg(feature = "host")]
 mod buffer;
+#[cfg(all(feature = "host", not(relocgpu_device)))]
+mod cpu;
 #[cfg(feature = "host")]
 mod data;
 #[cfg(feature = "host")]
@@ -38,6 +40,8 @@ pub mod prelude;
 pub mod __private;
 #[cfg(feature = "host")]
 mod resolve;
+#[cfg(all(test, feature = "host"))]
+mod test_backend;
 #[cfg(all(test, feature = "host"))]
 mod test_image;
 
