@@ -33,18 +33,17 @@ impl Tables {
     }
 }
 
-/// One word for each record, by kind of site, in manifest order.
-pub(crate) fn words(backend: &dyn Backend, tables: &mut Tables, image: &Image, values: &[Value]) -> Result<Words> {
-    let mut words = Words { slots: Vec::new(), interiors: Vec::new() };
-    for (record, value) in image.container.manifest.records.iter().zip(values) {
-        let word = match value {
-            Value::Word(word) => *word,
-            Value::TablePtr(table) => tables.address(backend, table)?,
-        };
-        match record.site {
-            Site::Slot => words.slots.push(word),
-            Site::Interior => words.interiors.push(word),
-        }
-    }
-    Ok(words)
+/// One word for each record of the image, in manifest order.
+pub(crate) fn words(backend: &dyn Backend, tables: &mut Tables, values: &[Value]) -> Result<Vec<u64>> {
+    let word = |value: &Value| match value {
+        Value::Word(word) => Ok(*word),
+        Value::TablePtr(table) => tables.address(backend, table),
+    };
+    values.iter().map(word).collect()
+}
+
+/// The words by kind of site.
+pub(crate) fn by_site(image: &Image, words: &[u64]) -> Words {
+    let of = |site| image.container.manifest.records.iter().zip(words).filter(move |(r, _)| r.site == site).map(|(_, &w)| w).collect();
+    Words { slots: of(Site::Slot), interiors: of(Site::Interior) }
 }

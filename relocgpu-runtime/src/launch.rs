@@ -145,8 +145,8 @@ impl Kernels {
             return Ok(module.clone());
         }
         let mut tables = device.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let words = deliver::words(&*device.backend, &mut tables, image, &values)?;
-        let module: Arc<dyn Module> = device.backend.load(image, &words)?.into();
+        let words = deliver::words(&*device.backend, &mut tables, &values)?;
+        let module: Arc<dyn Module> = device.backend.load(image, &deliver::by_site(image, &words))?.into();
         modules.insert(key, module.clone());
         Ok(module)
     }
