@@ -94,17 +94,28 @@ fn implement(input: &DeriveInput, body: &Body) -> TokenStream {
     let ident = &input.ident;
     let name = ident.unraw().to_string();
     let Body { fields, zero_is_valid } = body;
+    let no_drop = diagnostics::DATA_DROP;
+    // Of a generic type the constant is evaluated where an instance is used.
+    let check = input.generics.params.is_empty().then(|| {
+        quote_spanned! {Span::mixed_site()=>
+            const _: () = { let _ = <#ident as ::relocgpu_runtime::DeviceData>::LAYOUT; };
+        }
+    });
     quote_spanned! {Span::mixed_site()=>
-        // SAFETY: every field is `DeviceData`, and the layout is rustc's own.
+        // SAFETY: every field is `DeviceData`, the layout is rustc's own, and the type needs no drop.
         #[automatically_derived]
         unsafe impl #in_impl ::relocgpu_runtime::DeviceData for #ident #arguments #condition {
-            const LAYOUT: &'static ::relocgpu_runtime::__private::TypeLayout = &::relocgpu_runtime::__private::TypeLayout {
-                name: #name,
-                size: ::core::mem::size_of::<Self>(),
-                align: ::core::mem::align_of::<Self>(),
-                fields: &[#fields],
+            const LAYOUT: &'static ::relocgpu_runtime::__private::TypeLayout = {
+                ::core::assert!(!::core::mem::needs_drop::<Self>(), #no_drop);
+                &::relocgpu_runtime::__private::TypeLayout {
+                    name: #name,
+                    size: ::core::mem::size_of::<Self>(),
+                    align: ::core::mem::align_of::<Self>(),
+                    fields: &[#fields],
+                }
             };
             const ZERO_IS_VALID: bool = #zero_is_valid;
         }
+        #check
     }
 }

@@ -125,6 +125,7 @@ pub const DATA_UNION: &str = "a union cannot be `DeviceData`: what it holds is n
 pub const DATA_ENUM_FIELDS: &str =
     "an enum whose variants hold fields cannot be `DeviceData`: use a struct with a fieldless enum beside its fields, or an `Option`";
 pub const DATA_ENUM_REPR: &str = "a `DeviceData` enum needs a fixed size: add `#[repr(u8)]`, `#[repr(u32)]` or another integer";
+pub const DATA_DROP: &str = "a `DeviceData` type cannot have a `Drop`: its copies on the device are never dropped";
 pub const DATA_ENUM_EMPTY: &str = "an enum without variants has no value that could cross to the device";
 
 // The build script

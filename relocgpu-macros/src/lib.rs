@@ -13,6 +13,7 @@
 mod device_data;
 mod device_mem;
 mod diagnostics;
+mod fault_report;
 mod host_ref;
 mod image_link;
 mod kernel;
@@ -73,7 +74,7 @@ pub fn device(tokens: TokenStream) -> TokenStream {
 
 /// Lets a type cross to the device: structs of `DeviceData`, and enums without fields that have an integer `repr`.
 ///
-/// The type must be `Copy`. References, fn pointers and boxes cannot cross; the error names the field.
+/// References, fn pointers and boxes cannot cross, nor can a type with a `Drop`; the error names the field.
 #[proc_macro_derive(DeviceData)]
 pub fn device_data(item: TokenStream) -> TokenStream {
     device_data::run(item.into()).into()
