@@ -7,6 +7,8 @@ mod level;
 mod memory;
 mod schedule;
 mod stack;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use crate::backend::{Backend, Bytes, DeviceKind, DevicePtr, Limits, Module, Words};
