@@ -20,7 +20,7 @@ pub fn check(function: &mut ItemFn, faults: &mut Faults) {
     let mut walk = Walk { generics: generics.collect(), scopes: vec![bound_names(&function.sig.inputs)], faults, found: false };
     walk.visit_block(&function.block);
     if walk.found {
-        function.block = Box::new(syn::parse_quote!({ ::core::unimplemented!() }));
+        *function.block = syn::parse_quote!({ ::core::unimplemented!() });
         function.attrs.push(syn::parse_quote!(#[allow(unused_variables, unused_mut)]));
     }
 }
@@ -149,10 +149,9 @@ struct Names {
 
 impl<'ast> Visit<'ast> for Names {
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        match path.leading_colon {
-            // The first word is a local or a generic parameter only if it stands alone, or as in `T::LENGTH`.
-            None => self.used.extend(path.segments.first().map(|first| first.ident.clone())),
-            Some(_) => {}
+        // The first word is a local or a generic parameter, as it stands or as in `T::LENGTH`; not after a leading `::`.
+        if path.leading_colon.is_none() {
+            self.used.extend(path.segments.first().map(|first| first.ident.clone()));
         }
         visit::visit_path(self, path);
     }

@@ -2,6 +2,8 @@
 
 mod captures;
 mod expand;
+mod launch;
+mod marshal;
 mod parameter;
 
 use crate::diagnostics::{self, Faults};

@@ -17,9 +17,9 @@ pub struct Parameter {
 /// How a parameter crosses to the device.
 pub enum Class {
     /// `&[T]`
-    Slice(Type),
+    Slice(Box<Type>),
     /// `DisjointSlice<T>` or `DisjointSlice<T, Space>`
-    Disjoint { element: Type, space: Option<Type> },
+    Disjoint { element: Box<Type>, space: Option<Box<Type>> },
     /// Anything else that is `DeviceData`.
     Value,
 }
@@ -66,7 +66,7 @@ impl Class {
         let refused = match target {
             Type::Slice(_) if reference.mutability.is_some() => diagnostics::MUT_SLICE,
             Type::Slice(_) if reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static") => diagnostics::STATIC_SLICE,
-            Type::Slice(slice) => return owns_itself(&slice.elem, faults).then(|| Self::Slice((*slice.elem).clone())),
+            Type::Slice(slice) => return owns_itself(&slice.elem, faults).then(|| Self::Slice(slice.elem.clone())),
             _ if reference.mutability.is_some() => diagnostics::MUT_REFERENCE,
             Type::Path(path) if path.path.is_ident("str") => diagnostics::STR,
             Type::Array(_) => diagnostics::ARRAY_REFERENCE,
@@ -88,7 +88,7 @@ impl Class {
                         return None;
                     }
                     GenericArgument::Lifetime(_) => {}
-                    GenericArgument::Type(ty) => types.push(ty.clone()),
+                    GenericArgument::Type(ty) => types.push(Box::new(ty.clone())),
                     _ => types.clear(),
                 }
             }
