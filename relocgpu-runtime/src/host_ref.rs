@@ -275,8 +275,8 @@ mod tests {
         panic!("no table today")
     }
 
-    static SQUARES: DeviceTable<u32> = host_table(squares, || Vec::<u32>::new(), || Vec::<u32>::new());
-    static BAD: DeviceTable<u32> = host_table(bad, || Vec::<u32>::new(), || Vec::<u32>::new());
+    static SQUARES: DeviceTable<u32> = host_table(squares, Vec::<u32>::new, Vec::<u32>::new);
+    static BAD: DeviceTable<u32> = host_table(bad, Vec::<u32>::new, Vec::<u32>::new);
 
     #[test]
     fn a_table_is_evaluated_once() {

@@ -5,6 +5,7 @@ use crate::contract::manifest::{Part, Target};
 use crate::error::{Error, Result, Unresolved};
 use crate::image::{self, Image};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::panic::catch_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread::{self, ThreadId};
@@ -156,8 +157,8 @@ fn once(thunk: usize, evaluate: impl FnOnce() -> Once + std::panic::UnwindSafe) 
         if let Some(done) = state.done.get(&thunk) {
             return done.clone();
         }
-        if !state.running.contains_key(&thunk) {
-            state.running.insert(thunk, me);
+        if let Entry::Vacant(free) = state.running.entry(thunk) {
+            free.insert(me);
             break;
         }
         if state.waits_for(thunk, me) {

@@ -9,14 +9,16 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// Kernel, blocks, threads, bytes of the parameters.
+pub(crate) type Launch = (usize, [u32; 3], [u32; 3], Vec<u8>);
+
 /// What was done on a device.
 #[derive(Default)]
 pub(crate) struct Log {
     pub allocated: Vec<usize>,
     pub freed: Vec<usize>,
     pub loads: Vec<(String, Vec<u64>)>,
-    /// Kernel, blocks, threads, bytes of the parameters.
-    pub launches: Vec<(usize, [u32; 3], [u32; 3], Vec<u8>)>,
+    pub launches: Vec<Launch>,
     /// Returned by the next call that waits.
     pub pending: Option<Error>,
 }

@@ -6,7 +6,7 @@
 //! | reference declaration | fields joined by U+001F, see [`Reference`] | macro, device pass only | relocate stage |
 //! | image symbol | `__relocgpu_image_<16 hex>`, see [`image_symbol`] | macro and embed stage | linker |
 //! | device intrinsic | `__relocgpu_*`, see [`intrinsic`] | device library | lowering |
-//! | site name | `<crate>_<version>_<module path>_<8 hex of tokens>[_ptr|_len][_N]` | relocate stage | manifest, PTX |
+//! | site name | `<crate>_<version>_<module path>_<8 hex of tokens>[_ptr\|_len][_N]` | relocate stage | manifest, PTX |
 //!
 //! Link symbols and site names hold `[A-Za-z0-9_$]` only: ptxas and linker version scripts accept nothing else.
 

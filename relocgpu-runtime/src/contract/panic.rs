@@ -13,7 +13,7 @@ pub enum PanicKind {
     Bounds = 1,
     /// A range `a..b` that does not fit a slice of length `c`.
     SliceRange = 2,
-    /// A fixed message: `a` is a [`FixedMessage`].
+    /// A fixed message: `a` is an index into [`FIXED_MESSAGES`].
     Fixed = 3,
     /// `copy_from_slice`: destination length `a`, source length `b`.
     CopyLength = 4,
