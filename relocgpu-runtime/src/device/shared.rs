@@ -56,7 +56,7 @@ impl<T, const N: usize> SharedArray<T, N> {
         if index >= N {
             // As slices say it.
             let none: &[(); N] = &[(); N];
-            none[index];
+            let _bounds = &none[index];
         }
         #[cfg(not(relocgpu_device))]
         panic!("shared memory exists in kernels only; launch on `Device::cpu()`");
