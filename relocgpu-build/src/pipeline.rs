@@ -1,9 +1,67 @@
 //! From bitcode to an image: the stages that the lowering process runs for one unit.
 
-use crate::job::{Job, Outcome};
+use crate::job::{Built, Job, Outcome};
+use crate::lower::cpu::CpuError;
+use crate::lowering::doing;
+use crate::relocate::Unit;
+use crate::stage_error::StageError;
+use crate::{embed, link, llvm, lower, normalise, relocate};
+use std::path::Path;
 
 /// Runs every stage for one unit.
 pub(crate) fn run(job: Job) -> Outcome {
-    // Filled by the stages as they arrive: link, normalise, relocate, lower, embed.
-    Outcome::Failed(format!("no stage lowers `{}` yet", job.unit.crate_name))
+    stages(&job).unwrap_or_else(|error| Outcome::Failed(error.to_string()))
+}
+
+/// link → normalise → relocate → lower → embed.
+fn stages(job: &Job) -> Result<Outcome, StageError> {
+    let context = llvm::new_context();
+    doing(job, "linking the kernels' bitcode");
+    let Some(linked) = link::run(&context, job)? else {
+        return Ok(Outcome::Built(Built { unit_hash: [0; 32], objects: Vec::new(), kernels: 0, own_kernels: 0, reused: false }));
+    };
+    keep(job, "1-linked.ll", || linked.module.print_to_string().to_string().into())?;
+    doing(job, "normalising the kernels");
+    let faults = normalise::run(&linked)?;
+    if !faults.is_empty() {
+        return Ok(Outcome::Faults(faults));
+    }
+    keep(job, "2-normalised.ll", || linked.module.print_to_string().to_string().into())?;
+    doing(job, "recording host references");
+    let unit = relocate::run(&linked, job)?;
+    keep(job, "3-unit.bc", || unit.bitcode.clone())?;
+    let built = |objects, reused| Built {
+        unit_hash: unit.hash,
+        objects,
+        kernels: unit.manifest.kernels.len(),
+        own_kernels: own_kernels(&unit),
+        reused,
+    };
+
+    doing(job, "lowering to native code");
+    let native = match lower::cpu::run(&unit.bitcode, &unit.manifest, &unit.source_map, &job.cpu_levels) {
+        Ok(native) => native,
+        Err(CpuError::Faults(faults)) => return Ok(Outcome::Faults(faults)),
+        Err(CpuError::Internal(message)) => return Err(StageError::unit("lower", message)),
+    };
+    for level in &native.levels {
+        keep(job, &format!("4-{}.o", level.name), || level.object.clone())?;
+    }
+    doing(job, "writing the image");
+    let objects = embed::run(&unit, Vec::new(), &native, &job.out_dir)?;
+    Ok(Outcome::Built(built(objects, false)))
+}
+
+/// Kernels that the unit's own crate defines.
+fn own_kernels(unit: &Unit) -> usize {
+    let own = format!("{}::", unit.manifest.unit.crate_name);
+    unit.manifest.kernels.iter().filter(|kernel| kernel.name.starts_with(&own)).count()
+}
+
+/// Writes an intermediate for whoever asked to see them.
+fn keep(job: &Job, name: &str, bytes: impl FnOnce() -> Vec<u8>) -> Result<(), StageError> {
+    let Some(folder) = &job.keep else { return Ok(()) };
+    let write = |path: &Path| std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, bytes()));
+    let path = folder.join(name);
+    write(&path).map_err(|source| StageError::File { path, source })
 }
