@@ -46,7 +46,10 @@ mod parent;
 mod pipeline;
 mod relocate;
 mod stage_error;
+#[doc(hidden)]
+pub mod testing;
 mod toolchain;
+mod validate;
 
 use crate::env::{Env, Role};
 use crate::error::Error;

@@ -20,6 +20,7 @@ use inkwell::targets::TargetMachine;
 use inkwell::values::{AsValueRef, FunctionValue};
 use relocgpu_runtime::contract::manifest::Param;
 use relocgpu_runtime::contract::names::intrinsic;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 const STAGE: &str = "link";
@@ -86,6 +87,12 @@ pub(crate) fn run<'c>(context: &'c Context, job: &Job) -> Result<Option<Linked<'
     drop_dead(&module, &machine)?;
     link_std(context, &module, &job.std)?;
     let kernels = read_kernels(&module, &marked)?;
+    // Lowering calls them where nothing does yet.
+    for name in [intrinsic::REPORT, intrinsic::STORE_RECORD] {
+        if let Some(function) = module.get_function(name) {
+            function.set_linkage(Linkage::External);
+        }
+    }
     if let Some(keep) = module.get_global(KEEP) {
         llvm::delete_global(keep);
     }
@@ -169,27 +176,38 @@ fn link_std<'c>(context: &'c Context, module: &Module<'c>, archives: &[std::path
             continue;
         }
         for member in members {
-            let library = llvm::load_lazily(context, &member.bitcode, &name).map_err(StageError::llvm(STAGE, name.clone()))?;
+            let library = llvm::load_lazily(context, &member, &name).map_err(StageError::llvm(STAGE, name.clone()))?;
             llvm::define_externals_once(&library);
             panics::define_before(module, &library);
             llvm::link_lazily(module, library).map_err(StageError::llvm(STAGE, name.clone()))?;
         }
     }
     libcalls::call_builtins(module);
-    // A member may need another: until nothing new is needed.
-    let mut wanted = true;
-    while std::mem::take(&mut wanted) {
-        for function in llvm::functions(module).into_iter().filter(|f| is_undefined(*f)) {
-            let name = Value::from(function).name();
-            if let Some(at) = builtins.iter().position(|member| member.defines.contains(&name)) {
-                let member = builtins.swap_remove(at);
-                link_in(context, module, &member.bitcode, &name)?;
-                wanted = true;
-                break;
+    link_builtins(context, module, builtins)
+}
+
+/// Links members until nothing new is needed: one may need another.
+///
+/// Their own bitcode tells what they define: small helpers are shared between members there, and no longer in their
+/// native symbols.
+fn link_builtins<'c>(context: &'c Context, module: &Module<'c>, members: Vec<Vec<u8>>) -> Result<(), StageError> {
+    const NAME: &str = "compiler_builtins";
+    let mut defined: HashMap<String, usize> = HashMap::new();
+    let mut tried = HashSet::new();
+    loop {
+        let wanted = llvm::functions(module).into_iter().filter(|f| is_undefined(*f) && f.get_intrinsic_id() == 0);
+        let wanted: Vec<_> = wanted.map(|f| Value::from(f).name()).filter(|name| !name.starts_with("__relocgpu_")).collect();
+        if !wanted.is_empty() && defined.is_empty() {
+            for (number, bitcode) in members.iter().enumerate() {
+                let member = llvm::load_lazily(context, bitcode, NAME).map_err(StageError::llvm(STAGE, NAME))?;
+                defined.extend(llvm::external_definitions(&member).into_iter().map(|name| (name, number)));
             }
         }
+        let found = wanted.into_iter().filter(|name| tried.insert(name.clone())).find_map(|name| defined.get(&name).copied());
+        // A link takes only what is referred to by then, so a member may be linked again.
+        let Some(number) = found else { return Ok(()) };
+        link_in(context, module, &members[number], NAME)?;
     }
-    Ok(())
 }
 
 fn is_undefined(function: FunctionValue) -> bool {

@@ -1,6 +1,23 @@
 //! Relocate: from a linked, normalised module to a frozen unit.
 
-use relocgpu_runtime::contract::manifest::{Manifest, SourceMap};
+mod locations;
+mod names;
+mod order;
+mod records;
+
+use crate::job::Job;
+use crate::link::{Linked, LinkedKernel};
+use crate::llvm::{self, Value};
+use crate::normalise::reach::References;
+use crate::stage_error::StageError;
+use inkwell::module::{Linkage, Module};
+use relocgpu_runtime::contract::SCHEMA;
+use relocgpu_runtime::contract::manifest::{Kernel, Manifest, SourceMap};
+use relocgpu_runtime::contract::names::{fnv1a, intrinsic, sanitise};
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
+
+const STAGE: &str = "relocate";
 
 /// A relocatable unit: what every target is lowered from.
 ///
@@ -29,4 +46,76 @@ pub(crate) struct Unit {
     pub(crate) source_map: SourceMap,
     /// SHA-256 of manifest (postcard) and bitcode.
     pub(crate) hash: [u8; 32],
+}
+
+/// Freezes a normalised module.
+pub(crate) fn run(linked: &Linked, job: &Job) -> Result<Unit, StageError> {
+    let module = &linked.module;
+    if !job.line_info {
+        module.strip_debug_info();
+    }
+    let kernels = describe(module, &linked.kernels, &job.unit.version);
+    drop_unused_reporter(linked, &kernels)?;
+    let records = records::run(module)?;
+    let external = [intrinsic::REPORT, intrinsic::STORE_RECORD].into_iter().filter_map(|name| module.get_function(name));
+    let roots: Vec<_> = linked.kernels.iter().map(|kernel| kernel.function).chain(external).collect();
+    let mut order = order::walk(&roots);
+    let locations = locations::run(module, &order);
+    // What only the old locations used is gone now.
+    llvm::run_passes(module, "globaldce", &linked.machine).map_err(StageError::llvm(STAGE, "globaldce"))?;
+    order = order::walk(&roots);
+    for (kernel, linked) in kernels.iter().zip(&linked.kernels) {
+        Value::from(linked.function).set_name(&kernel.entry);
+    }
+    let mut taken: HashSet<String> = roots.iter().map(|function| Value::from(*function).name()).collect();
+    taken.extend(records.iter().map(|(record, _)| record.name.clone()));
+    names::run(&order, taken);
+    order::apply(module, &mut order);
+    llvm::set_identity(module, &job.unit.crate_name);
+    let places = linked.kernels.iter().map(|k| format!("{}:{}:{}", k.descriptor.file, k.descriptor.line, k.descriptor.column)).collect();
+    let (records, sources) = records.into_iter().unzip();
+    let manifest = Manifest { schema: SCHEMA, unit: job.unit.clone(), kernels, records };
+    let bitcode = freeze(module)?;
+    let mut hash = Sha256::new();
+    hash.update(postcard::to_allocvec(&manifest).map_err(|e| StageError::unit(STAGE, format!("the manifest cannot be encoded: {e}")))?);
+    hash.update(&bitcode);
+    Ok(Unit { bitcode, manifest, source_map: SourceMap { records: sources, kernels: places, locations }, hash: hash.finalize().into() })
+}
+
+fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str) -> Vec<Kernel> {
+    let references = References::new(module);
+    let describe = |kernel: &LinkedKernel<'c>| {
+        let reached: HashSet<_> = references.from(kernel.function).order.iter().map(|function| Value::from(*function).name()).collect();
+        let hash = fnv1a(format!("{}\u{1f}{version}", kernel.name).as_bytes()) as u32;
+        Kernel {
+            entry: format!("{}_{hash:08x}", sanitise(&kernel.descriptor.name)),
+            name: kernel.name.clone(),
+            params: kernel.descriptor.params.clone(),
+            size: kernel.descriptor.size,
+            align: kernel.descriptor.align,
+            can_panic: reached.contains(intrinsic::REPORT),
+            cooperates: reached.contains(intrinsic::BLOCK_BARRIER),
+        }
+    };
+    kernels.iter().map(describe).collect()
+}
+
+/// A unit that cannot panic does without the device library's reporter.
+fn drop_unused_reporter(linked: &Linked, kernels: &[Kernel]) -> Result<(), StageError> {
+    let can_panic = kernels.iter().any(|kernel| kernel.can_panic);
+    for name in [intrinsic::REPORT, intrinsic::STORE_RECORD] {
+        let Some(function) = linked.module.get_function(name) else { continue };
+        if !can_panic {
+            function.set_linkage(if function.count_basic_blocks() == 0 { Linkage::External } else { Linkage::Internal });
+        } else if function.count_basic_blocks() == 0 {
+            let message = format!("no crate of this unit defines `{name}`; does the package depend on relocgpu-runtime?");
+            return Err(StageError::unit(STAGE, message));
+        }
+    }
+    llvm::run_passes(&linked.module, "globaldce", &linked.machine).map_err(StageError::llvm(STAGE, "globaldce"))
+}
+
+/// The module's bytes, without what tells of how it was made.
+fn freeze(module: &Module) -> Result<Vec<u8>, StageError> {
+    llvm::without_origin(module).map_err(StageError::llvm(STAGE, "the finished unit"))
 }

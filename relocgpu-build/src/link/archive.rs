@@ -2,20 +2,11 @@
 
 use crate::stage_error::StageError;
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSection, ObjectSymbol};
-use std::collections::HashSet;
+use object::{Object, ObjectSection};
 use std::path::Path;
 
-/// An object file of an archive that carries its bitcode.
-pub(super) struct Member {
-    /// The bitcode.
-    pub(super) bitcode: Vec<u8>,
-    /// Names that it defines.
-    pub(super) defines: HashSet<String>,
-}
-
-/// The members of an archive that carry bitcode.
-pub(super) fn members(path: &Path) -> Result<Vec<Member>, StageError> {
+/// Bitcode of the members of an archive that carry it.
+pub(super) fn members(path: &Path) -> Result<Vec<Vec<u8>>, StageError> {
     let file = |source| StageError::File { path: path.into(), source };
     let bytes = std::fs::read(path).map_err(file)?;
     let damaged = |e: object::Error| StageError::unit("link", format!("{}: not a readable archive: {e}", path.display()));
@@ -26,9 +17,7 @@ pub(super) fn members(path: &Path) -> Result<Vec<Member>, StageError> {
         // Metadata members are no objects.
         let Ok(object) = object::File::parse(data) else { continue };
         let Some(section) = object.section_by_name(".llvmbc") else { continue };
-        let bitcode = section.data().map_err(damaged)?.to_vec();
-        let defines = object.symbols().filter(|s| s.is_definition()).filter_map(|s| s.name().ok().map(String::from)).collect();
-        members.push(Member { bitcode, defines });
+        members.push(section.data().map_err(damaged)?.to_vec());
     }
     if members.is_empty() {
         return Err(StageError::unit(

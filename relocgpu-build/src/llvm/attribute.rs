@@ -111,3 +111,20 @@ pub(crate) fn copy_attributes(from: FunctionValue, to: FunctionValue) {
         }
     }
 }
+
+/// Removes what is promised of a pointer parameter, so that a number can be passed in its place.
+pub(crate) fn clear_pointer_promises(function: FunctionValue, param: u32) {
+    for name in POINTER_PROMISES {
+        remove_attribute(function, Place::Param(param), name);
+    }
+}
+
+/// As [`clear_pointer_promises`], for an argument of a call.
+pub(crate) fn clear_argument_promises(call: Value, argument: u32) {
+    assert!(call.is_call());
+    for name in POINTER_PROMISES {
+        ffi!(LLVMRemoveCallSiteEnumAttribute; call.raw(), Place::Param(argument).index(), kind(name));
+    }
+}
+
+const POINTER_PROMISES: [&str; 5] = ["align", "dereferenceable", "dereferenceable_or_null", "noalias", "nonnull"];

@@ -30,19 +30,19 @@ mod text;
 mod value;
 
 pub(crate) use attribute::{
-    Place, add_attribute, add_call_attribute, clear_call_attributes, clear_function_attributes, copy_attributes, has_attribute,
-    remove_attribute,
+    Place, add_attribute, add_call_attribute, clear_argument_promises, clear_call_attributes, clear_function_attributes,
+    clear_pointer_promises, copy_attributes, has_attribute, remove_attribute,
 };
 pub(crate) use context::{doing, new_context, take_errors};
 pub(crate) use debug::{Frame, location_of};
 pub(crate) use function::{move_body, rebuild_global, replace_by_declaration};
 pub(crate) use module::{
     add_global, aliases, clear_call_convention, clear_comdat, clear_personality, clear_placement, define_externals_once, delete_function,
-    delete_global, functions, globals, has_ifuncs, instructions, intrinsic, link_lazily, load, load_lazily, replace_aliases, set_identity,
-    write_bitcode,
+    delete_global, external_definitions, functions, globals, has_ifuncs, instructions, intrinsic, link_lazily, load, load_lazily,
+    replace_aliases, set_identity, write_bitcode,
 };
-pub(crate) use object::object;
+pub(crate) use object::{assembly, object};
 pub(crate) use passes::run_passes;
 pub(crate) use target::{host_machine, machine};
-pub(crate) use text::link_text;
-pub(crate) use value::Value;
+pub(crate) use text::{link_text, without_origin};
+pub(crate) use value::{Value, clear_asm_dialect, undef};

@@ -54,6 +54,16 @@ pub(crate) fn define_externals_once(module: &Module) {
     globals(module).into_iter().filter(|g| !Value::from(*g).name().starts_with("llvm.")).for_each(|g| each(g.as_value_ref()));
 }
 
+/// Names of the functions that a module defines for others.
+pub(crate) fn external_definitions(module: &Module) -> Vec<String> {
+    let external = |function: &FunctionValue| {
+        let raw = function.as_value_ref();
+        let local = matches!(ffi!(LLVMGetLinkage; raw), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
+        ffi!(LLVMIsDeclaration; raw) == 0 && !local
+    };
+    functions(module).into_iter().filter(external).map(|function| Value::from(function).name()).collect()
+}
+
 /// Moves what `into` refers to out of `from`. Call [`define_externals_once`] on `from` before.
 pub(crate) fn link_lazily<'c>(into: &Module<'c>, from: Module<'c>) -> Result<(), String> {
     let raw = from.as_mut_ptr();

@@ -13,3 +13,13 @@ pub(crate) fn object(module: &Module, machine: &TargetMachine) -> Result<Vec<u8>
         (Err(message), None) => Err(message.to_string()),
     }
 }
+
+/// The module as assembly.
+pub(crate) fn assembly(module: &Module, machine: &TargetMachine) -> Result<String, String> {
+    let made = machine.write_to_memory_buffer(module, FileType::Assembly);
+    match (made, take_errors()) {
+        (Ok(buffer), None) => Ok(String::from_utf8_lossy(buffer.as_slice()).into_owned()),
+        (_, Some(message)) => Err(message),
+        (Err(message), None) => Err(message.to_string()),
+    }
+}

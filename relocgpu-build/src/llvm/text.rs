@@ -21,3 +21,24 @@ pub(crate) fn link_text(module: &Module, text: &str) -> Result<(), String> {
     made.set_data_layout(&module.get_data_layout());
     link_lazily(module, made)
 }
+
+/// Bitcode of the module without the named metadata that tells of compilers: how often it is there depends on how many
+/// modules were linked.
+pub(crate) fn without_origin(module: &Module) -> Result<Vec<u8>, String> {
+    let text = module.print_to_string().to_string();
+    let kept: String =
+        text.split_inclusive('\n').filter(|line| !line.starts_with("!llvm.ident") && !line.starts_with("!llvm.commandline")).collect();
+    let context = super::new_context();
+    ffi!(LLVMContextSetDiscardValueNames; context.raw(), 0);
+    let source = MemoryBuffer::create_from_memory_range_copy(kept.as_bytes(), "unit");
+    let made = context.create_module_from_ir(source).map_err(|e| e.to_string())?;
+    let made = match take_errors() {
+        Some(message) => return Err(message),
+        None => made,
+    };
+    made.verify().map_err(|e| e.to_string())?;
+    let source_name = module.get_source_file_name().to_string_lossy();
+    made.set_name(&source_name);
+    made.set_source_file_name(&source_name);
+    Ok(super::write_bitcode(&made))
+}

@@ -3,8 +3,8 @@
 use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
-use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
-use inkwell::types::{AnyTypeEnum, FunctionType};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMInlineAsmDialect, LLVMOpcode, LLVMTypeKind};
+use inkwell::types::{AnyTypeEnum, AsTypeRef, BasicTypeEnum, FunctionType};
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue};
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -255,6 +255,11 @@ impl<'c> Value<'c> {
         if block.is_null() { None } else { ffi!(FunctionValue::new; LLVMGetBasicBlockParent(block)) }
     }
 
+    /// The function that an argument belongs to.
+    pub(crate) fn parameter_of(self) -> Option<FunctionValue<'c>> {
+        if self.is_argument() { ffi!(FunctionValue::new; LLVMGetParamParent(self.raw)) } else { None }
+    }
+
     /// The block that holds an instruction.
     pub(crate) fn block(self) -> Option<BasicBlock<'c>> {
         if self.is_instruction() { ffi!(BasicBlock::new; LLVMGetInstructionParent(self.raw)) } else { None }
@@ -294,14 +299,46 @@ impl<'c> Value<'c> {
         self.is_instruction() && ffi!(LLVMIsAtomic; self.raw) != 0
     }
 
+    /// Whether this is a load instruction.
+    pub(crate) fn is_load(self) -> bool {
+        self.is_instruction() && matches!(self.opcode(), Some(LLVMOpcode::LLVMLoad))
+    }
+
     /// Marks a load: the memory never changes while anything can see it.
     pub(crate) fn mark_invariant_load(self) {
-        assert!(matches!(self.opcode(), Some(LLVMOpcode::LLVMLoad)) && self.is_instruction());
+        assert!(self.is_load());
         let name = "invariant.load";
         let module = ffi!(LLVMGetGlobalParent; LLVMGetBasicBlockParent(LLVMGetInstructionParent(self.raw)));
         let context = ffi!(LLVMGetModuleContext; module);
         let kind = ffi!(LLVMGetMDKindIDInContext; context, name.as_ptr().cast(), name.len() as u32);
         let empty = ffi!(LLVMMDNodeInContext2; context, std::ptr::null_mut(), 0);
         ffi!(LLVMSetMetadata; self.raw, kind, LLVMMetadataAsValue(context, empty));
+    }
+}
+
+/// The undefined value of a type.
+pub(crate) fn undef<'c>(ty: BasicTypeEnum<'c>) -> BasicValueEnum<'c> {
+    ffi!(BasicValueEnum::new; LLVMGetUndef(ty.as_type_ref()))
+}
+
+/// Makes a call of inline assembly one of the target's own dialect: the host's would reach the text as a directive.
+pub(crate) fn clear_asm_dialect(call: Value) {
+    let Some(old) = call.called().filter(|called| called.as_asm().is_some()) else { return };
+    let Some((template, constraints)) = old.as_asm() else { return };
+    let raw = old.raw();
+    let new = ffi!(
+        LLVMGetInlineAsm;
+        LLVMGetInlineAsmFunctionType(raw),
+        template.as_ptr().cast(),
+        template.len(),
+        constraints.as_ptr().cast(),
+        constraints.len(),
+        LLVMGetInlineAsmHasSideEffects(raw),
+        LLVMGetInlineAsmNeedsAlignedStack(raw),
+        LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+        LLVMGetInlineAsmCanUnwind(raw)
+    );
+    if let Some(new) = Value::wrap(new) {
+        call.set_operand(call.operands().len() as u32 - 1, new);
     }
 }

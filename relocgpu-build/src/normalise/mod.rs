@@ -7,7 +7,7 @@ pub(crate) mod convergence;
 pub(crate) mod formatters;
 pub(crate) mod libcalls;
 pub(crate) mod panics;
-mod reach;
+pub(crate) mod reach;
 pub(crate) mod unsupported;
 
 use crate::link::Linked;

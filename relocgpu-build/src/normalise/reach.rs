@@ -6,7 +6,7 @@ use inkwell::values::FunctionValue;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// References of every function of a module.
-pub(super) struct References<'c> {
+pub(crate) struct References<'c> {
     /// Instruction and the function or global that it refers to, directly or through constants, in order.
     of: HashMap<FunctionValue<'c>, Vec<(Value<'c>, Value<'c>)>>,
 }
@@ -32,7 +32,7 @@ fn mentioned<'c>(constant: Value<'c>) -> Vec<Value<'c>> {
 }
 
 impl<'c> References<'c> {
-    pub(super) fn new(module: &Module<'c>) -> Self {
+    pub(crate) fn new(module: &Module<'c>) -> Self {
         let mut constants: HashMap<Value<'c>, Vec<Value<'c>>> = HashMap::new();
         let mut of = HashMap::new();
         for function in llvm::functions(module) {
@@ -51,12 +51,12 @@ impl<'c> References<'c> {
     }
 
     /// References that `function` makes itself.
-    pub(super) fn made_by(&self, function: FunctionValue<'c>) -> &[(Value<'c>, Value<'c>)] {
+    pub(crate) fn made_by(&self, function: FunctionValue<'c>) -> &[(Value<'c>, Value<'c>)] {
         self.of.get(&function).map_or(&[], Vec::as_slice)
     }
 
     /// Everything that `root` reaches, nearest first.
-    pub(super) fn from(&self, root: FunctionValue<'c>) -> Reach<'c> {
+    pub(crate) fn from(&self, root: FunctionValue<'c>) -> Reach<'c> {
         let mut reach = Reach { order: vec![root], via: HashMap::new() };
         let mut seen = HashSet::from([root]);
         let mut next = 0;
@@ -76,16 +76,16 @@ impl<'c> References<'c> {
 }
 
 /// The functions that one kernel reaches.
-pub(super) struct Reach<'c> {
+pub(crate) struct Reach<'c> {
     /// The kernel, then the others, nearest first.
-    pub(super) order: Vec<FunctionValue<'c>>,
+    pub(crate) order: Vec<FunctionValue<'c>>,
     /// The instruction by which each was reached.
     via: HashMap<FunctionValue<'c>, Value<'c>>,
 }
 
 impl<'c> Reach<'c> {
     /// The instructions that lead from the kernel to `function`, the last first.
-    pub(super) fn chain(&self, mut function: FunctionValue<'c>) -> Vec<Value<'c>> {
+    pub(crate) fn chain(&self, mut function: FunctionValue<'c>) -> Vec<Value<'c>> {
         let mut chain = Vec::new();
         while let Some(via) = self.via.get(&function) {
             chain.push(*via);

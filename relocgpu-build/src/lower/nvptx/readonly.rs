@@ -1,0 +1,100 @@
+//! Reads of a kernel's `&[T]` parameters go through the read-only cache.
+//!
+//! ```llvm
+//! define void @user_fn(ptr noalias readonly %x, …) { %v = load float, ptr %p, !invariant.load !0 … }   ; → ld.global.nc
+//! ```
+//! rustc promises `noalias readonly` for such a parameter only for as long as its function runs; for the user's kernel
+//! function that is the whole launch, so what it reads never changes. Marked while the function is still one: once it is
+//! inlined the promise is gone. Functions that other device code calls too are left alone.
+
+use crate::llvm::{self, Place, Value};
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::module::Module;
+use inkwell::values::FunctionValue;
+use relocgpu_runtime::contract::manifest::Manifest;
+use std::collections::HashSet;
+
+/// A user's kernel function that is kept from being inlined until [`mark`].
+pub(super) struct Body<'c> {
+    function: FunctionValue<'c>,
+    was_noinline: bool,
+}
+
+/// Keeps each kernel's own function apart.
+pub(super) fn isolate<'c>(module: &Module<'c>, manifest: &Manifest) -> Vec<Body<'c>> {
+    let mut bodies: Vec<Body> = Vec::new();
+    for entry in manifest.kernels.iter().filter_map(|kernel| module.get_function(&kernel.entry)) {
+        let called = llvm::instructions(entry).into_iter().filter_map(Value::called_function);
+        for function in called.filter(|f| f.count_basic_blocks() != 0 && Value::from(*f).users().len() == 1) {
+            if read_only_params(function).next().is_some() {
+                let was_noinline = llvm::has_attribute(function, Place::Function, "noinline");
+                llvm::remove_attribute(function, Place::Function, "alwaysinline");
+                llvm::add_attribute(function, Place::Function, "noinline");
+                bodies.push(Body { function, was_noinline });
+            }
+        }
+    }
+    bodies
+}
+
+/// Marks the loads and lets the functions be inlined.
+pub(super) fn mark(bodies: Vec<Body>) {
+    for Body { function, was_noinline } in bodies {
+        let derived = derived_pointers(read_only_params(function).collect());
+        for pointer in &derived {
+            for user in pointer.users().into_iter().filter(|user| user.is_load() && !user.is_atomic()) {
+                user.mark_invariant_load();
+            }
+        }
+        if !was_noinline {
+            llvm::remove_attribute(function, Place::Function, "noinline");
+        }
+    }
+}
+
+fn read_only_params<'c>(function: FunctionValue<'c>) -> impl Iterator<Item = Value<'c>> {
+    function.get_param_iter().enumerate().filter_map(move |(index, param)| {
+        let place = Place::Param(index as u32);
+        let read_only =
+            param.is_pointer_value() && llvm::has_attribute(function, place, "noalias") && llvm::has_attribute(function, place, "readonly");
+        read_only.then(|| param.into())
+    })
+}
+
+/// Pointers that point into what `roots` point at, whatever way the code takes.
+fn derived_pointers(roots: Vec<Value>) -> HashSet<Value> {
+    let mut derived: HashSet<Value> = roots.iter().copied().collect();
+    let mut open = roots.clone();
+    while let Some(pointer) = open.pop() {
+        for user in pointer.users() {
+            let from_base = user.operands().first() == Some(&pointer);
+            let follows = match user.opcode() {
+                Some(LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast) => from_base,
+                Some(LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMSelect) => true,
+                _ => false,
+            };
+            if follows && user.is_instruction() && derived.insert(user) {
+                open.push(user);
+            }
+        }
+    }
+    // What may also come from elsewhere is out, and so is what follows from it.
+    loop {
+        let from_elsewhere = |value: &Value| {
+            let operands = value.operands();
+            match value.opcode() {
+                Some(LLVMOpcode::LLVMPHI) => operands.iter().any(|o| !derived.contains(o)),
+                Some(LLVMOpcode::LLVMSelect) => operands.iter().skip(1).any(|o| !derived.contains(o)),
+                Some(_) => operands.first().is_none_or(|base| !derived.contains(base)),
+                None => false,
+            }
+        };
+        let out: Vec<_> = derived.iter().copied().filter(|value| !roots.contains(value) && from_elsewhere(value)).collect();
+        if out.is_empty() {
+            return derived;
+        }
+        out.iter().for_each(|value| {
+            derived.remove(value);
+        });
+    }
+}

@@ -1,0 +1,50 @@
+//! All slots become one array, which the loader fills with one copy.
+//!
+//! ```llvm
+//! @photo_0_1_0_photo__tone_01234567 = external constant i64
+//! @relocgpu_slots = addrspace(4) externally_initialized constant [2 x i64] zeroinitializer      ; word 0 of it
+//! ```
+//! `externally_initialized`, or the zeros would be folded into the code.
+
+use super::STAGE;
+use crate::llvm::{self, Value};
+use crate::stage_error::StageError;
+use inkwell::module::Module;
+use relocgpu_runtime::contract::manifest::Manifest;
+use relocgpu_runtime::contract::names::ptx;
+
+/// LLVM's numbers for PTX's `.const` and `.global`.
+const CONST: u16 = 4;
+const GLOBAL: u16 = 1;
+/// Words that fit PTX's `.const` bank of 64 KiB; nothing else is put there.
+const CONST_WORDS: usize = 64 * 1024 / 8;
+
+/// Runs the pass.
+pub(super) fn run(module: &Module, manifest: &Manifest) -> Result<(), StageError> {
+    let names: Vec<_> = manifest.slots().map(|(_, record)| record.name.as_str()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let context = module.get_context();
+    let ty = context.i64_type().array_type(names.len() as u32);
+    let space = if names.len() <= CONST_WORDS { CONST } else { GLOBAL };
+    let slots = llvm::add_global(module, ty.into(), space, ptx::SLOTS);
+    slots.set_initializer(&ty.const_zero());
+    slots.set_externally_initialized(true);
+    slots.set_constant(true);
+    slots.set_alignment(8);
+    for (number, name) in names.into_iter().enumerate() {
+        let old = module.get_global(name).ok_or_else(|| StageError::unit(STAGE, format!("the unit has no slot `{name}`")))?;
+        for load in Value::from(old).users() {
+            if load.is_load() {
+                load.mark_invariant_load();
+            }
+        }
+        let word = llvm::rewrite::address_in(slots, number as u64 * 8);
+        let pointer = old.as_pointer_value().get_type();
+        let cast = word.as_basic().map(|word| word.into_pointer_value().const_address_space_cast(pointer));
+        Value::from(old).replace_uses(cast.ok_or_else(|| StageError::unit(STAGE, "a slot's address is no pointer"))?.into());
+        llvm::delete_global(old);
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Names of internals, from their Rust paths and the canonical order alone.
+//!
+//! | symbol | name |
+//! |---|---|
+//! | `_RNvCs…_5photo4blur` | `photo__blur`, sanitised, without crate hashes |
+//! | `alloc_<hash>`, other constants without a path | `data` |
+//! | `vtable.7` | `vtable` |
+//! | a second of the same name | `…_2` |
+
+use super::order::Order;
+use crate::llvm::Value;
+use crate::normalise::path_of;
+use relocgpu_runtime::contract::names::sanitise;
+use std::collections::{HashMap, HashSet};
+
+/// Longer names are cut: what they are for is to be read.
+const MAX_LENGTH: usize = 120;
+
+/// Names every internal of `order`; `taken` holds the names of everything else.
+pub(super) fn run(order: &Order, mut taken: HashSet<String>) {
+    let functions = order.functions.iter().copied().map(Value::from);
+    let values: Vec<_> = functions.chain(order.globals.iter().copied().map(Value::from)).filter(|v| !taken.contains(&v.name())).collect();
+    let bases: Vec<_> = values.iter().map(|value| base(&value.name())).collect();
+    // First none has a name, so that LLVM has no reason to change one.
+    values.iter().for_each(|value| value.set_name(""));
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for (value, base) in values.iter().zip(bases) {
+        let name = loop {
+            let count = counts.entry(base.clone()).or_default();
+            *count += 1;
+            let name = if *count == 1 { base.clone() } else { format!("{base}_{count}") };
+            if taken.insert(name.clone()) {
+                break name;
+            }
+        };
+        value.set_name(&name);
+    }
+}
+
+fn base(symbol: &str) -> String {
+    if symbol.starts_with("alloc_") || symbol.is_empty() || symbol == "relocgpu.text" {
+        return "data".into();
+    }
+    let symbol = match symbol.rsplit_once('.') {
+        Some((stem, number)) if number.chars().all(|c| c.is_ascii_digit()) => stem,
+        _ => symbol,
+    };
+    let mut name = sanitise(&path_of(symbol));
+    name.truncate(MAX_LENGTH);
+    // PTX has no name that is nothing but underscores.
+    if name.trim_matches('_').is_empty() { "data".into() } else { name }
+}
