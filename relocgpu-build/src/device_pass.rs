@@ -26,7 +26,7 @@ use crate::toolchain::Toolchain;
 use relocgpu_runtime::contract::manifest::Rejection;
 use relocgpu_runtime::contract::names::DEVICE_CFG;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What the device pass came to.
 #[derive(Debug, Default)]
@@ -50,23 +50,34 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
     let metadata = metadata::read(env)?;
     let package = metadata.own(env)?;
     let lock = lockfile::find(env, &metadata, parent)?;
-    let skipped = skip_set::compute(&lock.text, &metadata, &env.package).join(",");
+    let tools = folder::tools(env, toolchain)?;
     let flags = rustflags(env, builder);
-    let folder = folder::prepare(env, toolchain, &format!("{flags}\0{skipped}"))?;
-
-    let check = |selection: &[String]| {
+    let prepare = |target_dir: &Path, selection: &[String]| {
         let mut command = cargo::command(env);
         command.args(["check", "--offline", "--message-format=json", "--keep-going", "--no-default-features"]);
         command.args(["--package", &package.id, "--profile", &folder::profile(env), "--target", &env.target]);
-        command.arg("--target-dir").arg(&folder.target).arg("--features").arg(env.features.join(",")).args(selection);
+        command.arg("--target-dir").arg(target_dir).arg("--features").arg(env.features.join(",")).args(selection);
         lockfile::apply(&lock, &mut command);
-        command.env("RUSTC_WRAPPER", &folder.wrapper).env("RUSTC_WORKSPACE_WRAPPER", "");
+        command.env("RUSTC_WRAPPER", &tools.wrapper).env("RUSTC_WORKSPACE_WRAPPER", "");
         command.env("CARGO_ENCODED_RUSTFLAGS", &flags).env("CARGO_INCREMENTAL", "0").env(env::DEVICE_PASS, "1");
-        command.env("RELOCGPU_WRAP_ROOT", &env.manifest_dir).env("RELOCGPU_WRAP_FILES", &folder.files);
+        command
+    };
+
+    let programs = targets::library_and_programs(env, package);
+    // Tests of a dependency are nobody's business.
+    let tests = if lock.copy.is_none() { targets::tests_with_kernels(env, package) } else { None };
+    let graph_of = |selection: &[String]| cargo::unit_graph(prepare(&tools.files.join("graph"), selection));
+    let graph = tests.as_ref().and_then(|plan| graph_of(&[&["--lib".to_owned(), "--bins".to_owned()], &plan.selection[..]].concat()));
+    let graph = graph.or_else(|| graph_of(&programs.selection)).unwrap_or_default();
+    let skipped = skip_set::compute(&graph, &package.id).join(",");
+    let target_dir = tools.target_dir(&format!("{flags}\0{skipped}"));
+    let check = |selection: &[String]| {
+        let mut command = prepare(&target_dir, selection);
+        command.env("RELOCGPU_WRAP_ROOT", &env.manifest_dir).env("RELOCGPU_WRAP_FILES", &tools.files);
         command.env("RELOCGPU_WRAP_SKIP", &skipped).env("RELOCGPU_WRAP_SCRIPT", own_executable()?);
         cargo::check(env, command)
     };
-    let device_dir = folder.target.join(&env.target);
+    let device_dir = target_dir.join(&env.target);
     let mut pass = DevicePass { workspace_root: metadata.workspace_root.clone(), ..DevicePass::default() };
     pass.kinds.extend(package.targets.iter().filter_map(TargetKind::of));
     pass.watch.insert(lock.path.clone());
@@ -76,7 +87,7 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
         let (mut units, names) = artifacts::units(env, &package.id, &device_dir, &compiled)?;
         units.retain(|unit| plan.units.contains(&unit.name));
         pass.units.extend(units);
-        pass.watch.extend(watch::files(env, &metadata, &device_dir, &folder.target, &compiled));
+        pass.watch.extend(watch::files(env, &metadata, &device_dir, &target_dir, &compiled));
         if !compiled.errors.is_empty() {
             let text = format!("{}\nshown again by: {}", compiled.errors.join("\n"), compiled.command);
             let missing = plan.units.iter().filter(|unit| !names.contains(unit));
@@ -85,9 +96,8 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
         }
         Ok(())
     };
-    compile(&targets::library_and_programs(env, package))?;
-    if lock.copy.is_none()
-        && let Some(plan) = targets::tests_with_kernels(env, package)
+    compile(&programs)?;
+    if let Some(plan) = tests
         && let Err(error) = compile(&plan)
     {
         // Development dependencies that no build has downloaded yet: then no test is being built either.

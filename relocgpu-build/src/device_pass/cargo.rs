@@ -104,3 +104,9 @@ pub(super) fn check(env: &Env, mut command: Command) -> Result<Compiled, Error> 
     }
     Ok(compiled)
 }
+
+/// What a prepared `cargo check` would compile, as JSON; nothing is compiled. `None` if cargo cannot say.
+pub(super) fn unit_graph(mut command: Command) -> Option<Vec<u8>> {
+    command.args(["--unit-graph", "-Zunstable-options"]).env("RUSTC_BOOTSTRAP", "1");
+    command.output().ok().filter(|output| output.status.success()).map(|output| output.stdout)
+}

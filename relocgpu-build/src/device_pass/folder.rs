@@ -18,24 +18,32 @@ const WRAPPER: &str = include_str!("wrapper.rs");
 const SOURCES: [(&str, &str); 4] =
     [("wrapper.rs", WRAPPER), ("stand_in.rs", include_str!("stand_in.rs")), ("empty.rs", ""), ("empty_main.rs", "fn main() {}\n")];
 
-/// Where the device pass works.
+/// The wrapper and what it puts in other crates' places.
 #[derive(Debug)]
-pub(super) struct Folder {
-    /// Target folder of the nested cargo.
-    pub target: PathBuf,
-    /// Folder of the wrapper's files.
+pub(super) struct Tools {
+    /// Folder of the files.
     pub files: PathBuf,
     /// The wrapper.
     pub wrapper: PathBuf,
+    /// `<target>/relocgpu`.
+    base: PathBuf,
+    /// Of the files and the compiler.
+    hash: u64,
 }
 
-/// Makes both folders; `flags` is everything else that decides what the nested cargo compiles.
-pub(super) fn prepare(env: &Env, toolchain: &Toolchain, flags: &str) -> Result<Folder, Error> {
+impl Tools {
+    /// Target folder of the nested cargo; `flags` is everything that decides what is compiled and that cargo does not see.
+    pub fn target_dir(&self, flags: &str) -> PathBuf {
+        self.base.join(format!("{:016x}", fnv1a(format!("{:x}\0{flags}", self.hash).as_bytes())))
+    }
+}
+
+/// Compiles the wrapper unless it is there.
+pub(super) fn tools(env: &Env, toolchain: &Toolchain) -> Result<Tools, Error> {
     let base = outer_target(env).join("relocgpu");
     let sources: String = SOURCES.iter().map(|(_, text)| *text).collect();
-    let hash = |text: String| format!("{:016x}", fnv1a(text.as_bytes()));
-    let files = base.join(format!("wrapper-{}", hash(format!("{sources}\0{}", toolchain.version))));
-    let target = base.join(hash(format!("{sources}\0{}\0{flags}", toolchain.version)));
+    let hash = fnv1a(format!("{sources}\0{}", toolchain.version).as_bytes());
+    let files = base.join(format!("wrapper-{hash:016x}"));
     fs::create_dir_all(&files).map_err(Error::file("make the folder", &files))?;
 
     // Two build scripts of a workspace may get here at the same time.
@@ -46,7 +54,7 @@ pub(super) fn prepare(env: &Env, toolchain: &Toolchain, flags: &str) -> Result<F
     if !wrapper.exists() {
         compile_wrapper(env, &files, &wrapper)?;
     }
-    Ok(Folder { target, files, wrapper })
+    Ok(Tools { files, wrapper, base, hash })
 }
 
 /// `<target>` of `<target>[/<triple>]/<profile>/build/…`, which is where cargo puts OUT_DIR.

@@ -1,136 +1,109 @@
-//! Packages that only build scripts need. The device pass replaces their host units by empty crates.
+//! Packages whose host units the device pass replaces by empty crates, because only build scripts that do not run there
+//! for real would use them: everything behind the root's build dependencies and behind relocgpu-build. Without it the
+//! nested build would compile LLVM's bindings a second time.
 //!
-//! An optimisation: without it the nested build would compile LLVM's bindings a second time. `Cargo.lock` does not tell
-//! the kinds of its edges, so the set is what cannot be reached from the non-build dependencies of any kernel crate of
-//! the workspace: too small a set costs time, too large a set could not compile.
+//! The unit graph says what cargo would compile and why; asking for it is an unstable option of cargo's, and nothing is
+//! compiled by it. Should it fail, nothing is skipped: that costs time and changes nothing else.
 
-use super::metadata::Metadata;
-use std::collections::{BTreeMap, BTreeSet};
+use serde::Deserialize;
+use std::collections::BTreeSet;
 
-/// The package whose stand-in ends the search: what is behind it serves build scripts only.
+/// The package whose stand-in ends every path.
 const SELF: &str = "relocgpu-build";
 
-/// `name@version` of each package to skip, sorted.
-pub(super) fn compute(lock_text: &str, metadata: &Metadata, root: &str) -> Vec<String> {
-    let packages = parse(lock_text);
-    let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (i, package) in packages.iter().enumerate() {
-        by_name.entry(&package.name).or_default().push(i);
-    }
-    // An edge is `name`, or `name version` where the name alone is ambiguous.
-    let find = |edge: &str| -> Vec<usize> {
-        let mut words = edge.split(' ');
-        let named = words.next().and_then(|name| by_name.get(name)).cloned().unwrap_or_default();
-        let version = words.next();
-        named.into_iter().filter(|i| version.is_none_or(|v| v == packages[*i].version)).collect()
+#[derive(Deserialize)]
+struct Graph {
+    units: Vec<Unit>,
+    roots: Vec<usize>,
+}
+
+#[derive(Deserialize)]
+struct Unit {
+    pkg_id: String,
+    /// `None` for what runs on this machine while building.
+    platform: Option<String>,
+    mode: String,
+    target: Target,
+    dependencies: Vec<Edge>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Edge {
+    index: usize,
+}
+
+/// `name@version` of each package to skip, `name@version!` if it is the package's build script, sorted; `root` is the id
+/// of the package whose build script is running.
+pub(super) fn compute(graph: &[u8], root: &str) -> Vec<String> {
+    let Ok(graph) = serde_json::from_slice::<Graph>(graph) else { return Vec::new() };
+    let ends_path = |unit: &Unit| {
+        let is_root_script = unit.mode == "run-custom-build" && unit.pkg_id == root;
+        is_root_script || (unit.platform.is_none() && name_and_version(&unit.pkg_id).starts_with(&format!("{SELF}@")))
     };
-
-    let is_kernel_crate = |p: &&super::metadata::Package| p.name == root || p.dependencies.iter().any(|d| d.name == SELF);
-    let members: Vec<_> = metadata.packages.iter().filter(is_kernel_crate).collect();
     let mut reached = BTreeSet::new();
-    let direct = members.iter().flat_map(|m| &m.dependencies).filter(|d| d.kind.as_deref() != Some("build"));
-    let mut open: Vec<usize> = direct.flat_map(|d| find(&d.name)).collect();
+    let mut open = graph.roots;
     while let Some(i) = open.pop() {
-        if reached.insert(i) && packages[i].name != SELF {
-            open.extend(packages[i].dependencies.iter().flat_map(|edge| find(edge)));
+        let Some(unit) = graph.units.get(i) else { return Vec::new() };
+        if reached.insert(i) && !ends_path(unit) {
+            open.extend(unit.dependencies.iter().map(|edge| edge.index));
         }
     }
-    // A kernel crate that no other one depends on is there all the same, without its build dependencies.
-    reached.extend(members.iter().flat_map(|m| find(&format!("{} {}", m.name, m.version))));
-    let skipped = (0..packages.len()).filter(|i| !reached.contains(i) && packages[*i].name != SELF);
-    let mut names: Vec<String> = skipped.map(|i| format!("{}@{}", packages[i].name, packages[i].version)).collect();
-    names.sort();
-    names.dedup();
-    names
+    let host = |reached_too: bool| {
+        let units = graph.units.iter().enumerate().filter(|(_, unit)| unit.platform.is_none() && unit.mode == "build");
+        let chosen = units.filter(|(i, _)| reached.contains(i) == reached_too);
+        let key = |unit: &Unit| {
+            let script = if unit.target.kind.iter().any(|k| k == "custom-build") { "!" } else { "" };
+            name_and_version(&unit.pkg_id) + script
+        };
+        chosen.map(|(_, unit)| key(unit)).collect::<BTreeSet<String>>()
+    };
+    host(false).difference(&host(true)).cloned().collect()
 }
 
-#[derive(Default)]
-struct Locked {
-    name: String,
-    version: String,
-    dependencies: Vec<String>,
-}
-
-/// Reads a lock file, whose layout cargo fixes: one `key = "value"` or list item a line.
-fn parse(text: &str) -> Vec<Locked> {
-    let mut packages: Vec<Locked> = Vec::new();
-    for line in text.lines().map(str::trim) {
-        if line == "[[package]]" {
-            packages.push(Locked::default());
-            continue;
-        }
-        let Some(package) = packages.last_mut() else { continue };
-        let value = |key: &str| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"').map(str::to_owned);
-        if let Some(name) = value("name") {
-            package.name = name;
-        } else if let Some(version) = value("version") {
-            package.version = version;
-        } else if let Some(edge) = line.strip_prefix('"').and_then(|l| l.strip_suffix("\",")) {
-            package.dependencies.push(edge.to_owned());
-        }
+/// Of `<url>#<name>@<version>`, or `<url>/<name>#<version>`.
+fn name_and_version(id: &str) -> String {
+    let (url, fragment) = id.rsplit_once('#').unwrap_or((id, ""));
+    if fragment.contains('@') {
+        return fragment.to_owned();
     }
-    packages
+    let path = url.split('?').next().unwrap_or(url);
+    format!("{}@{fragment}", path.rsplit('/').next().unwrap_or(path))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LOCK: &str = r#"
-[[package]]
-name = "app"
-version = "0.1.0"
-dependencies = [
- "glam 0.30.1",
- "relocgpu-build",
- "helper",
-]
-
-[[package]]
-name = "glam"
-version = "0.29.0"
-
-[[package]]
-name = "glam"
-version = "0.30.1"
-dependencies = [
- "libm",
-]
-
-[[package]]
-name = "helper"
-version = "1.0.0"
-
-[[package]]
-name = "libm"
-version = "0.2.0"
-
-[[package]]
-name = "relocgpu-build"
-version = "0.1.0"
-dependencies = [
- "inkwell",
-]
-
-[[package]]
-name = "inkwell"
-version = "0.11.0"
-"#;
-
     #[test]
-    fn what_the_program_cannot_reach_is_skipped() {
-        let metadata: Metadata = serde_json::from_value(serde_json::json!({
-            "workspace_root": "/w",
-            "packages": [{
-                "id": "app", "name": "app", "version": "0.1.0", "manifest_path": "/w/Cargo.toml", "targets": [],
-                "dependencies": [
-                    {"name": "glam", "kind": null},
-                    {"name": "relocgpu-build", "kind": "build"},
-                    {"name": "helper", "kind": "build"}
-                ]
-            }]
-        }))
-        .unwrap();
-        assert_eq!(compute(LOCK, &metadata, "app"), ["helper@1.0.0", "inkwell@0.11.0"]);
+    fn what_neither_a_proc_macro_nor_a_foreign_build_script_uses_is_skipped() {
+        let unit = |id: &str, platform: Option<&str>, mode: &str, kind: &str, edges: &[usize]| {
+            let edges: Vec<_> = edges.iter().map(|i| serde_json::json!({ "index": i })).collect();
+            let target = serde_json::json!({ "kind": [kind] });
+            serde_json::json!({ "pkg_id": id, "platform": platform, "mode": mode, "target": target, "dependencies": edges })
+        };
+        let device = Some("x86_64-unknown-linux-gnu");
+        let units = [
+            unit("path+file:///w/app#0.1.0", device, "check", "lib", &[1, 3, 5]),
+            unit("path+file:///w/app#0.1.0", device, "run-custom-build", "custom-build", &[2]),
+            unit("path+file:///w/app#0.1.0", None, "build", "custom-build", &[7, 8, 11]),
+            unit("registry+https://x#derive@1.0.0", None, "build", "proc-macro", &[4]),
+            unit("registry+https://x#syn@2.0.0", None, "build", "lib", &[]),
+            unit("registry+https://x#foreign@1.0.0", device, "run-custom-build", "custom-build", &[6]),
+            unit("registry+https://x#foreign@1.0.0", None, "build", "custom-build", &[7, 10]),
+            unit("path+file:///w/relocgpu-build#0.1.0", None, "build", "lib", &[9, 4]),
+            unit("registry+https://x#bindgen@0.7.0", None, "build", "lib", &[4]),
+            unit("registry+https://x#inkwell@0.11.0", None, "build", "lib", &[]),
+            unit("registry+https://x#cc@1.0.0", None, "build", "lib", &[]),
+            unit("registry+https://x#foreign@1.0.0", None, "build", "lib", &[]),
+        ];
+        let graph = serde_json::json!({ "version": 1, "units": units, "roots": [0] }).to_string();
+        let skipped = compute(graph.as_bytes(), "path+file:///w/app#0.1.0");
+        assert_eq!(skipped, ["app@0.1.0!", "bindgen@0.7.0", "foreign@1.0.0", "inkwell@0.11.0"]);
+        assert!(compute(b"no graph", "").is_empty());
     }
 }

@@ -38,7 +38,8 @@ fn main() {
         copy_script(&args, &crate_name)
     } else if crate_name == "relocgpu_build" {
         run(with_source(&mut command, args, &files.join("stand_in.rs")))
-    } else if setting("RELOCGPU_WRAP_SKIP").split(',').any(|skipped| skipped == package) {
+    } else if setting("RELOCGPU_WRAP_SKIP").split(',').any(|s| s.strip_suffix('!').unwrap_or(s) == package && s.ends_with('!') == is_script)
+    {
         run(with_source(&mut command, args, &files.join(if is_script { "empty_main.rs" } else { "empty.rs" })))
     } else {
         run(command.args(args))
