@@ -6,6 +6,7 @@ use crate::lowering::doing;
 use crate::relocate::Unit;
 use crate::stage_error::StageError;
 use crate::{embed, link, llvm, lower, normalise, relocate};
+use relocgpu_runtime::contract::image::PtxEntry;
 use std::path::Path;
 
 /// Runs every stage for one unit.
@@ -38,6 +39,12 @@ fn stages(job: &Job) -> Result<Outcome, StageError> {
         reused,
     };
 
+    let mut ptx = Vec::with_capacity(job.architectures.len());
+    for arch in &job.architectures {
+        doing(job, &format!("lowering to PTX for sm_{arch}"));
+        let made = lower::nvptx::run(&unit, *arch, &mut |name, text| keep(job, &format!("4-{name}"), || text().into()))?;
+        ptx.push(PtxEntry { arch: made.arch, isa: made.isa, text: made.text.into() });
+    }
     doing(job, "lowering to native code");
     let native = match lower::cpu::run(&unit.bitcode, &unit.manifest, &unit.source_map, &job.cpu_levels) {
         Ok(native) => native,
@@ -48,7 +55,7 @@ fn stages(job: &Job) -> Result<Outcome, StageError> {
         keep(job, &format!("4-{}.o", level.name), || level.object.clone())?;
     }
     doing(job, "writing the image");
-    let objects = embed::run(&unit, Vec::new(), &native, &job.out_dir)?;
+    let objects = embed::run(&unit, ptx, &native, &job.out_dir)?;
     Ok(Outcome::Built(built(objects, false)))
 }
 

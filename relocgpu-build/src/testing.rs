@@ -82,7 +82,10 @@ impl Frozen {
     /// What lowering says that cannot go on.
     pub fn ptx(&self, arch: u32) -> Result<(String, Vec<(String, String)>), String> {
         let mut kept = Vec::new();
-        let made = lower::nvptx::run(&self.unit, arch, &mut |name, text| kept.push((name.to_owned(), text.to_owned())));
+        let made = lower::nvptx::run(&self.unit, arch, &mut |name, text| {
+            kept.push((name.to_owned(), text()));
+            Ok(())
+        });
         made.map(|ptx| (ptx.text, kept)).map_err(|e| e.to_string())
     }
 }

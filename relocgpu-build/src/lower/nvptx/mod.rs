@@ -26,6 +26,9 @@ const STAGE: &str = "lowering to PTX";
 /// Simplifies until each kernel's own function shows its loads.
 const SIMPLIFY: &str = "cgscc(inline),function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
+/// Takes the text of an intermediate by its file name.
+pub(crate) type Keep<'a> = &'a mut dyn FnMut(&str, &str) -> Result<(), StageError>;
+
 /// PTX for one architecture and those after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ptx {
@@ -38,7 +41,7 @@ pub(crate) struct Ptx {
 }
 
 /// Lowers a unit.
-pub(crate) fn run(unit: &Unit, arch: u32, keep: &mut dyn FnMut(&str, &str)) -> Result<Ptx, StageError> {
+pub(crate) fn run(unit: &Unit, arch: u32, keep: Keep) -> Result<Ptx, StageError> {
     let names = || unit.manifest.kernels.iter().map(|k| format!("`{}`", k.name)).collect::<Vec<_>>().join(", ");
     llvm::doing(format!("lowering kernels {} to PTX for sm_{arch}", names()));
     let refused = |what: &str| StageError::llvm(STAGE, format!("{what} (sm_{arch}, kernels {})", names()));
@@ -58,11 +61,11 @@ pub(crate) fn run(unit: &Unit, arch: u32, keep: &mut dyn FnMut(&str, &str)) -> R
     entries::run(&module, &unit.manifest)?;
     internalise(&module, unit);
     module.verify().map_err(|e| refused("the legalised module")(e.to_string()))?;
-    keep(&format!("sm_{arch}.legal.ll"), &module.print_to_string().to_string());
+    keep(&format!("sm_{arch}.legal.ll"), &|| module.print_to_string().to_string())?;
     llvm::run_passes(&module, "default<O3>,globaldce", &target.machine).map_err(refused("optimisation"))?;
-    keep(&format!("sm_{arch}.optimised.ll"), &module.print_to_string().to_string());
+    keep(&format!("sm_{arch}.optimised.ll"), &|| module.print_to_string().to_string())?;
     let text = emit::run(&module, &target.machine).map_err(refused("the optimised module"))?;
-    keep(&format!("sm_{arch}.ptx"), &text);
+    keep(&format!("sm_{arch}.ptx"), &|| text.clone())?;
     validate::ptx(&text, &unit.manifest)?;
     Ok(Ptx { arch, isa: target.isa, text })
 }
