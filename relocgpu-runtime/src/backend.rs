@@ -48,6 +48,7 @@ pub struct Limits {
 }
 
 /// Why a device cannot be had. [`Device::best`](crate::Device::best) passes over an absent one and reports a broken one.
+#[derive(Clone, Debug)]
 pub(crate) enum Missing {
     /// No driver, no such device, or none that this program's images fit: the reason, as a clause.
     Absent(String),

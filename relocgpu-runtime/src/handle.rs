@@ -176,7 +176,7 @@ fn open(kind: DeviceKind) -> Result<Device, Missing> {
 fn open_backend(kind: DeviceKind) -> Result<Box<dyn Backend>, Missing> {
     match kind {
         DeviceKind::Cpu => Ok(crate::cpu::open()),
-        DeviceKind::Cuda(_) => Err(Missing::Absent("its back-end is not built yet".to_owned())),
+        DeviceKind::Cuda(ordinal) => crate::cuda::open(ordinal),
     }
 }
 

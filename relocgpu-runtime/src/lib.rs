@@ -61,6 +61,8 @@ mod backend;
 mod buffer;
 #[cfg(all(feature = "host", not(relocgpu_device)))]
 mod cpu;
+#[cfg(all(feature = "host", not(relocgpu_device)))]
+mod cuda;
 #[cfg(feature = "host")]
 mod data;
 #[cfg(feature = "host")]

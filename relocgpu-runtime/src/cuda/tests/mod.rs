@@ -1,0 +1,7 @@
+//! The back-end on a driver made for these tests (`fake.c`), which runs what is on a stream as late as it may.
+
+mod fake;
+mod faults;
+mod life;
+mod probe;
+mod work;
