@@ -64,7 +64,8 @@ fn develop(device: &Device, source: &RgbImage) -> relocgpu_runtime::Result<(RgbI
     let mut sharp = device.zeroed::<[f32; 3]>(pixels.len())?;
     let mut output = device.zeroed::<[u8; 3]>(pixels.len())?;
     let mut launch = || {
-        kernels::unsharp::launch(device, kernels::tiles(width, height), &input, &mut sharp, width, height)?;
+        let rows = sharp.plane_mut((width as usize, height as usize))?;
+        kernels::unsharp::launch(device, kernels::tiles(width, height), &input, rows)?;
         kernels::tone::launch(device, Grid::over(pixels.len()), &sharp, &mut output)
     };
     launch()?;

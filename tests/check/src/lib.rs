@@ -31,13 +31,17 @@ pub fn equal<T: PartialEq + Debug>(what: &str, ours: &[T], expected: &[T]) -> Ou
     let wrong: Vec<usize> = (0..ours.len()).filter(|&i| ours[i] != expected[i]).collect();
     match wrong.first() {
         None => Ok(()),
-        Some(&i) => Err(format!("{what}: {} of {} differ, first [{i}]: {:?}, expected {:?}", wrong.len(), ours.len(), ours[i], expected[i]).into()),
+        Some(&i) => {
+            Err(format!("{what}: {} of {} differ, first [{i}]: {:?}, expected {:?}", wrong.len(), ours.len(), ours[i], expected[i]).into())
+        }
     }
 }
 
 /// Compares floats by their bits, so that a NaN equals itself and `-0.0` is not `0.0`.
 pub fn equal_bits(what: &str, ours: &[f32], expected: &[f32]) -> Outcome {
-    let bits = |values: &[f32]| values.iter().map(|v| (v.to_bits(), *v)).map(|(b, v)| (if v.is_nan() { u32::MAX } else { b }, v.to_string())).collect::<Vec<_>>();
+    let bits = |values: &[f32]| {
+        values.iter().map(|v| (v.to_bits(), *v)).map(|(b, v)| (if v.is_nan() { u32::MAX } else { b }, v.to_string())).collect::<Vec<_>>()
+    };
     equal(what, &bits(ours), &bits(expected))
 }
 

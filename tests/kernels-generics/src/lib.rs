@@ -35,7 +35,10 @@ pub fn combine<T: Number>(a: T, x: &[T], mut y: DisjointSlice<T>) {
 }
 
 /// Launches [`combine`] for one type and compares.
-pub fn combines<T: Number>(device: &Device, launch: impl Fn(&Device, Grid, T, &Buffer<T>, &mut Buffer<T>) -> relocgpu_runtime::Result<()>) -> Outcome {
+pub fn combines<T: Number>(
+    device: &Device,
+    launch: impl Fn(&Device, Grid, T, &Buffer<T>, &mut Buffer<T>) -> relocgpu_runtime::Result<()>,
+) -> Outcome {
     for n in [1, 256, 1000] {
         let xs: Vec<T> = (0..n).map(|i| T::from_count(i as u16)).collect();
         let ys: Vec<T> = (0..n).map(|i| T::from_count((3 * i % 64) as u16)).collect();
@@ -121,7 +124,10 @@ pub fn reduce_rows<J: Join>(x: &[u32], width: u32, mut out: DisjointSlice<u32>) 
 }
 
 /// Launches [`reduce_rows`] and compares.
-pub fn reduces<J: Join>(device: &Device, launch: impl Fn(&Device, Grid, &Buffer<u32>, u32, &mut Buffer<u32>) -> relocgpu_runtime::Result<()>) -> Outcome {
+pub fn reduces<J: Join>(
+    device: &Device,
+    launch: impl Fn(&Device, Grid, &Buffer<u32>, u32, &mut Buffer<u32>) -> relocgpu_runtime::Result<()>,
+) -> Outcome {
     for width in [1, 7, 64] {
         let xs: Vec<u32> = check::random(2).map(|word| word as u32).take(129 * width).collect();
         let mut out = device.zeroed::<u32>(129)?;

@@ -48,26 +48,55 @@ fn compare(a: f32, b: f32) -> [u32; 8] {
 }
 
 fn to_integers(a: f32, b: f32) -> [u64; 6] {
-    [a as u8 as u64, a as i32 as u64, b as u32 as u64, a as i64 as u64, b as u64, u64::from(a.is_nan()) + 2 * u64::from(b.is_sign_negative())]
+    [
+        a as u8 as u64,
+        a as i32 as u64,
+        b as u32 as u64,
+        a as i64 as u64,
+        b as u64,
+        u64::from(a.is_nan()) + 2 * u64::from(b.is_sign_negative()),
+    ]
 }
 
 fn from_integers(a: i64, b: i64) -> [u64; 6] {
-    [bits(a as f32).into(), bits64(a as f64), bits(b as u64 as f32).into(), bits64(b as u64 as f64), bits(a as i8 as f32).into(), bits(b as u16 as f32).into()]
+    [
+        bits(a as f32).into(),
+        bits64(a as f64),
+        bits(b as u64 as f32).into(),
+        bits64(b as u64 as f64),
+        bits(a as i8 as f32).into(),
+        bits(b as u16 as f32).into(),
+    ]
 }
 
 fn in_64(a: f64, b: f64) -> [u64; 6] {
     [bits64(a + b), bits64(a * b - b), bits64(a / b), bits64(a.abs().sqrt()), bits(a as f32).into(), bits64(f64::from(b as f32))]
 }
 
-const F32: [f32; 12] =
-    [0.0, -0.0, 1.0, -1.5, 0.1, 3.0e38, 1.0e-40, 255.5, -129.25, f32::INFINITY, f32::NAN, 1.000_000_1];
+const F32: [f32; 12] = [0.0, -0.0, 1.0, -1.5, 0.1, 3.0e38, 1.0e-40, 255.5, -129.25, f32::INFINITY, f32::NAN, 1.000_000_1];
 const F64: [f64; 11] = [0.0, -0.0, 1.0, -1.5, 0.1, 1.0e308, 1.0e-310, 255.5, f64::NEG_INFINITY, f64::NAN, 1.0 + f64::EPSILON];
 
 binary_check!(basic, basic_kernel, basics, f32, [u32; 6], F32, check::equal);
 binary_check!(remainder, remainder_kernel, remainders, f32, u32, F32, check::equal);
 binary_check!(remainder_in_64, remainder64_kernel, remainders64, f64, u64, F64, check::equal);
-binary_check!(roundings, roundings_kernel, round_all, f32, [u32; 6], [0.5f32, -0.5, 1.5, 2.5, -2.5, 0.49, 1e10, -0.0, f32::NAN], check::equal);
+binary_check!(
+    roundings,
+    roundings_kernel,
+    round_all,
+    f32,
+    [u32; 6],
+    [0.5f32, -0.5, 1.5, 2.5, -2.5, 0.49, 1e10, -0.0, f32::NAN],
+    check::equal
+);
 binary_check!(comparisons, comparisons_kernel, compare, f32, [u32; 8], F32, check::equal);
 binary_check!(casts_to_integers, to_integers_kernel, to_integers, f32, [u64; 6], F32, check::equal);
-binary_check!(casts_from_integers, from_integers_kernel, from_integers, i64, [u64; 6], [0i64, 1, -1, 16_777_217, -(1 << 53) - 1, i64::MIN, i64::MAX], check::equal);
+binary_check!(
+    casts_from_integers,
+    from_integers_kernel,
+    from_integers,
+    i64,
+    [u64; 6],
+    [0i64, 1, -1, 16_777_217, -(1 << 53) - 1, i64::MIN, i64::MAX],
+    check::equal
+);
 binary_check!(doubles, doubles_kernel, in_64, f64, [u64; 6], F64, check::equal);

@@ -51,7 +51,10 @@ fn mix_i64(a: i64, b: i64) -> [i64; 6] {
 
 fn shift_letter(a: char, b: char) -> u32 {
     let letter = char::from_u32(a as u32 ^ (b as u32 & 1)).unwrap_or('?');
-    u32::from(letter.is_ascii_alphabetic()) + 2 * u32::from(letter.is_ascii_digit()) + 4 * letter.len_utf8() as u32 + 64 * letter.to_ascii_uppercase() as u32
+    u32::from(letter.is_ascii_alphabetic())
+        + 2 * u32::from(letter.is_ascii_digit())
+        + 4 * letter.len_utf8() as u32
+        + 64 * letter.to_ascii_uppercase() as u32
 }
 
 fn quotients(a: u32, b: u32) -> [u32; 4] {

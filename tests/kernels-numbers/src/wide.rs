@@ -9,7 +9,14 @@ pub fn checks() -> Vec<Check> {
 }
 
 fn mix_u128(a: u128, b: u128) -> [u128; 6] {
-    [a.wrapping_add(b), a.wrapping_mul(b), a / (b | 1), a % (b | 1), a.rotate_left(b as u32 & 127), u128::from(a.leading_zeros() + b.count_ones())]
+    [
+        a.wrapping_add(b),
+        a.wrapping_mul(b),
+        a / (b | 1),
+        a % (b | 1),
+        a.rotate_left(b as u32 & 127),
+        u128::from(a.leading_zeros() + b.count_ones()),
+    ]
 }
 
 fn mix_i128(a: i128, b: i128) -> [i128; 6] {
@@ -31,4 +38,12 @@ const I128: [i128; 8] = [0, 1, -1, 7, 1 << 70, -(1 << 90) - 5, i128::MIN, i128::
 binary_check!(unsigned, unsigned_kernel, mix_u128, u128, [u128; 6], U128, check::equal);
 binary_check!(signed, signed_kernel, mix_i128, i128, [i128; 6], I128, check::equal);
 binary_check!(wide_casts, wide_casts_kernel, cast_wide, i128, [u64; 4], I128, check::equal);
-binary_check!(products_of_longs, products_kernel, multiply_high, u64, [u64; 2], [0u64, 1, 3, 1 << 32, u64::MAX / 5, u64::MAX], check::equal);
+binary_check!(
+    products_of_longs,
+    products_kernel,
+    multiply_high,
+    u64,
+    [u64; 2],
+    [0u64, 1, 3, 1 << 32, u64::MAX / 5, u64::MAX],
+    check::equal
+);

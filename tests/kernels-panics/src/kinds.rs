@@ -5,7 +5,21 @@ use check::{Check, checks};
 use relocgpu_runtime::prelude::*;
 
 pub fn checks() -> Vec<Check> {
-    checks![bounds, slice_range, reversed_range, option_unwrap, option_expect, division, remainder, signed_division, literal, unreached, assertion, in_a_helper, in_core]
+    checks![
+        bounds,
+        slice_range,
+        reversed_range,
+        option_unwrap,
+        option_expect,
+        division,
+        remainder,
+        signed_division,
+        literal,
+        unreached,
+        assertion,
+        in_a_helper,
+        in_core
+    ]
 }
 
 panic_check!(bounds, reads_out_of_bounds, "kinds.rs", "index out of bounds: the len is 300 but the index is 1000000");

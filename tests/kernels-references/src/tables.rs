@@ -25,7 +25,7 @@ fn words(count: usize) -> Vec<u64> {
 
 static BYTES: DeviceTable<u8> = host!(table: b"one byte an element".to_vec());
 static FLOATS: DeviceTable<f32> = host!(table: (0..100).map(|i| i as f32 * 0.1).collect::<Vec<f32>>());
-static COLOURS: DeviceTable<[u8; 3]> = host!(table: vec![[1, 2, 3], [4, 5, 6], [250, 251, 252]]);
+static COLOURS: DeviceTable<[u8; 3]> = host!(table: vec![[1u8, 2, 3], [4, 5, 6], [250, 251, 252]]);
 static ENTRIES: DeviceTable<Entry> = host!(table: entries());
 static NOTHING: DeviceTable<u32> = host!(table: Vec::<u32>::new());
 static LONG: DeviceTable<u64> = host!(table: words(200_000));
