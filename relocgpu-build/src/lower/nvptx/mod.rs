@@ -27,7 +27,7 @@ const STAGE: &str = "lowering to PTX";
 const SIMPLIFY: &str = "cgscc(inline),function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 /// Takes the text of an intermediate by its file name.
-pub(crate) type Keep<'a> = &'a mut dyn FnMut(&str, &str) -> Result<(), StageError>;
+pub(crate) type Keep<'a> = &'a mut dyn FnMut(&str, &dyn Fn() -> String) -> Result<(), StageError>;
 
 /// PTX for one architecture and those after it.
 #[derive(Clone, Debug)]
