@@ -70,8 +70,7 @@ fn of_enum(input: &DeriveInput, data: &DataEnum, faults: &mut Faults) -> Option<
     }
     if data.variants.is_empty() {
         faults.at(&input.ident, diagnostics::DATA_ENUM_EMPTY);
-    }
-    if !has_integer_repr(input) {
+    } else if !has_integer_repr(input) {
         faults.at(&input.ident, diagnostics::DATA_ENUM_REPR);
     }
     let names = data.variants.iter().map(|variant| &variant.ident);

@@ -62,7 +62,6 @@ pub const REFERENCE: &str =
     "a kernel cannot take a reference to a host value: take the value itself if its type is `DeviceData`, or a `&[T]` of device memory";
 pub const STR: &str = "a kernel cannot take `&str`: take its bytes as `&[u8]`";
 pub const ARRAY_REFERENCE: &str = "a kernel cannot take a reference to an array: take a `&[T]` of device memory, or the array by value";
-pub const BARE_SLICE: &str = "a slice is passed by reference: write `&[T]`, or `DisjointSlice<T>` to write to it";
 pub const STATIC_SLICE: &str = "device memory does not live for `'static`: remove the lifetime, the slice lives as long as the launch";
 pub const FN_POINTER: &str =
     "a host fn pointer cannot be called on a device: make the kernel generic over a trait with that function, or pass a value to choose by";
@@ -70,8 +69,6 @@ pub const IMPL_TRAIT: &str = "a kernel's `launch` must name the type: write a ge
 pub const TRAIT_OBJECT: &str = "a trait object points into the host program: make the kernel generic, or use an enum";
 pub const INNER_REFERENCE: &str = "data that crosses to the device cannot hold references: store values or indices, and pass memory as `&[T]` or `DisjointSlice<T>` of its own";
 pub const INNER_LIFETIME: &str = "data that crosses to the device cannot borrow: use a type without lifetimes";
-pub const DISJOINT_ARGUMENTS: &str =
-    "write the element type, as in `DisjointSlice<f32>`, and the index space if it is not `Linear`, as in `DisjointSlice<f32, Space>`";
 
 /// A `host!` that names something of the function around it.
 pub fn host_capture(name: &str, what: Captured) -> String {
@@ -106,6 +103,7 @@ pub enum Captured {
 
 // host!
 pub const HOST_EMPTY: &str = "`host!` needs an expression: `host!(expr)`, or `host!(table: expr)` for a `DeviceTable`";
+pub const HOST_ONE: &str = "`host!` takes one expression";
 pub const HOST_CLOSURE: &str =
     "`host!` takes the expression itself, not a closure: write `host!(expr)`; it is evaluated on the host before the first launch";
 pub const HOST_LITERAL: &str =

@@ -37,6 +37,9 @@ impl Parse for HostForm {
             return input.parse().map(Self::Table);
         }
         let expression: Expr = input.parse()?;
+        if !input.is_empty() {
+            return Err(input.error(diagnostics::HOST_ONE));
+        }
         match &expression {
             Expr::Closure(_) => Err(syn::Error::new_spanned(expression, diagnostics::HOST_CLOSURE)),
             _ if is_open_literal(&expression) => Err(syn::Error::new_spanned(expression, diagnostics::HOST_LITERAL)),

@@ -1,8 +1,10 @@
 //! What the macros' expansions name. No part of the interface.
 
+use crate::data::{DeviceData, DisjointLayout, SliceLayout};
+use crate::device::disjoint::Space;
+
 pub use crate::contract::image::{RawImage, RawTable};
 pub use crate::contract::layout::{FieldLayout, KernelDescriptor, ParamDescriptor, TypeLayout};
-pub use crate::data::{DisjointLayout, SliceLayout};
 pub use crate::device::disjoint::{Linear as DefaultSpace, RawDisjoint, RawSlice, disjoint, slice};
 pub use crate::device::shared::shared;
 pub use crate::host_ref::{HostWord, TableSource, device_value, host_value, raw_table};
@@ -19,6 +21,16 @@ unsafe extern "C" {
     /// Marks an instance of a kernel.
     #[allow(improper_ctypes)]
     pub fn __relocgpu_kernel(entry: *const (), type_name: fn() -> &'static str, kernel: *const KernelDescriptor);
+}
+
+/// Layout of a `&[T]` parameter. A function, so that rustc reports an element that cannot cross by its own name.
+pub const fn slice_layout<T: DeviceData>() -> &'static TypeLayout {
+    SliceLayout::<T>::LAYOUT
+}
+
+/// Layout of a `DisjointSlice<T, S>` parameter.
+pub const fn disjoint_layout<T: DeviceData, S: Space>() -> &'static TypeLayout {
+    DisjointLayout::<T, S>::LAYOUT
 }
 
 /// Body of `launch` in device code, where it type-checks and never runs.

@@ -27,11 +27,11 @@ impl Parameter {
         let at = |ty: &syn::Type| ty.span().resolved_at(Span::mixed_site());
         let layout = match &self.class {
             Class::Slice(element) => {
-                quote_spanned!(at(element)=> ::relocgpu_runtime::__private::SliceLayout::<#element>::LAYOUT)
+                quote_spanned!(at(element)=> ::relocgpu_runtime::__private::slice_layout::<#element>())
             }
             Class::Disjoint { element, space } => {
                 let space = space_type(space);
-                quote_spanned!(at(element)=> ::relocgpu_runtime::__private::DisjointLayout::<#element, #space>::LAYOUT)
+                quote_spanned!(at(element)=> ::relocgpu_runtime::__private::disjoint_layout::<#element, #space>())
             }
             Class::Value => {
                 let ty = &self.ty;

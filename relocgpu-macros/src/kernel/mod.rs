@@ -84,6 +84,8 @@ impl Kernel {
         });
         let parameters = typed.enumerate().map(|(index, typed)| Parameter::new(index, typed, faults)).collect();
         captures::check(&mut function, faults);
+        // rustc would report it again.
+        function.sig.variadic = None;
         Some(Self { function, parameters })
     }
 

@@ -54,7 +54,8 @@ impl Class {
             Type::BareFn(_) => diagnostics::FN_POINTER,
             Type::ImplTrait(_) => diagnostics::IMPL_TRAIT,
             Type::TraitObject(_) => diagnostics::TRAIT_OBJECT,
-            Type::Slice(_) => diagnostics::BARE_SLICE,
+            // Not `Sized`, which rustc reports with the remedy.
+            Type::Slice(_) => return None,
             _ => return owns_itself(ty, faults).then_some(Self::Value),
         };
         faults.at(ty, refused);
@@ -99,10 +100,8 @@ impl Class {
                 let owned = owns_itself(&element, faults) & space.iter().all(|space| owns_itself(space, faults));
                 owned.then_some(Self::Disjoint { element, space })
             }
-            _ => {
-                faults.at(path, diagnostics::DISJOINT_ARGUMENTS);
-                None
-            }
+            // Too few or too many, which rustc reports.
+            _ => None,
         }
     }
 }

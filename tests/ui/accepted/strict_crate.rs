@@ -1,0 +1,73 @@
+//! A crate that forbids what the expansion holds, and denies every lint that it might raise.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, unreachable_pub, unused, unused_qualifications, non_camel_case_types, non_snake_case)]
+#![deny(missing_debug_implementations, single_use_lifetimes, unnameable_types, missing_copy_implementations)]
+#![deny(clippy::all, clippy::pedantic, clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]
+use relocgpu_runtime::prelude::*;
+
+fn gain() -> f32 {
+    2.0
+}
+
+/// A table.
+pub static CURVE: DeviceTable<f32> = host!(table: vec![1.0_f32; 4]);
+/// Shared by a block.
+pub static TILE: SharedArray<f32, 4> = device!(shared: [f32; 4]);
+
+/// A kernel whose parameters are named as the expansion's own, never launched.
+#[gpu_kernel]
+pub fn named(device: u32, grid: u32, params: u32, kernel: u32, r#type: f32, launch: u32) {
+    let _ = (device, grid, params, kernel, r#type, launch, host!(gain()), CURVE.len());
+}
+
+/// Data.
+#[derive(Clone, Copy, Debug, DeviceData)]
+pub struct Pair<T> {
+    /// One.
+    pub a: T,
+    /// Other.
+    pub r#b: u8,
+}
+
+/// Mode.
+#[derive(Clone, Copy, Debug, DeviceData)]
+#[repr(u8)]
+pub enum Mode {
+    /// One.
+    A = 1,
+    /// Other.
+    B,
+}
+
+mod inner {
+    use relocgpu_runtime::prelude::*;
+
+    #[gpu_kernel]
+    pub(super) fn named(x: &[super::Mode]) {
+        let _ = x;
+    }
+
+    #[gpu_kernel]
+    #[cfg(any())]
+    pub(super) fn absent(x: &[super::Nothing]) {
+        let _ = x;
+    }
+}
+
+#[gpu_kernel]
+fn r#type() {}
+
+fn main() {
+    #[gpu_kernel]
+    fn local(x: &[f32]) {
+        let _ = x;
+    }
+    let launches = || -> relocgpu_runtime::Result<()> {
+        let device = Device::best()?;
+        local::launch(&device, Grid::over(1), &device.zeroed(1)?)?;
+        inner::named::launch(&device, Grid::over(1), &device.upload(&[Mode::A, Mode::B])?)?;
+        r#type::launch(&device, Grid::over(1))
+    };
+    // The images of these programs are skipped.
+    let _ = launches().is_err();
+}

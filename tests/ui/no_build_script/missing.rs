@@ -1,0 +1,10 @@
+//! Kernels in a package without the two lines: one error, however many kernels.
+use relocgpu_runtime::prelude::*;
+
+#[gpu_kernel]
+fn one(_x: &[f32]) {}
+
+#[gpu_kernel]
+fn two(_x: &[f32]) {}
+
+fn main() {}

@@ -1,0 +1,45 @@
+//! Values that are not one word, told once.
+use relocgpu_runtime::prelude::*;
+
+fn text() -> &'static str {
+    "text"
+}
+fn function() -> fn(f32) -> f32 {
+    |x| x
+}
+fn gain() -> f32 {
+    2.0
+}
+static COUNT: u32 = 1;
+
+fn reference() {
+    let _ = host!(&COUNT);
+}
+fn string() {
+    let _ = host!(text());
+}
+fn pointer() {
+    let _ = host!(function());
+}
+fn item() {
+    let _ = host!(gain);
+}
+fn wide() {
+    let _ = host!(1_u128);
+}
+fn unknown() {
+    let _: f32 = host!(missing());
+}
+fn helper(n: u32) -> u32 {
+    host!(n)
+}
+
+fn main() {
+    reference();
+    string();
+    pointer();
+    item();
+    wide();
+    unknown();
+    helper(1);
+}

@@ -1,0 +1,41 @@
+//! The macro crate has copies of what it cannot depend on: they must agree with the contract.
+
+extern crate proc_macro;
+
+use relocgpu_runtime::contract::manifest::{Faults, KernelFault, Rejection, UnitName};
+use relocgpu_runtime::contract::names as contract;
+
+#[allow(dead_code)]
+#[path = "../../../relocgpu-macros/src/fault_report.rs"]
+mod fault_report;
+#[allow(dead_code)]
+#[path = "../../../relocgpu-macros/src/names.rs"]
+mod names;
+
+#[test]
+fn image_symbols_agree() {
+    for kind in ["lib", "bin", "test"] {
+        for test in [false, true] {
+            let theirs = names::Unit { package: "photo".into(), version: "0.1.0".into(), kind, crate_name: Some("photo_lib".into()) };
+            let ours = contract::Unit { package: "photo", version: "0.1.0", kind, crate_name: "photo_lib", test };
+            assert_eq!(theirs.image_symbol(test), contract::image_symbol(&ours));
+        }
+    }
+}
+
+#[test]
+fn hashes_agree() {
+    assert_eq!(names::fnv1a(b"gain()"), contract::fnv1a(b"gain()"));
+    assert_eq!(names::FIELD, contract::FIELD_SEPARATOR);
+}
+
+#[test]
+fn the_report_of_faults_is_read_as_it_is_written() {
+    let unit = UnitName { package: "p".into(), version: "1.0.0".into(), kind: "bin".into(), crate_name: "b".into(), test: true };
+    let kernel = KernelFault { kernel: "a::k<f32>".into(), file: "x/src/a.rs".into(), line: 7, message: "two\nlines".into() };
+    let text = Faults { kernels: vec![kernel], rejected: vec![Rejection { unit, text: "no\nway".into() }] }.to_text();
+    let entries = fault_report::entries(&text);
+    let place = names::Place { file: "src/a.rs".into(), line: 7, column: 1 };
+    assert_eq!(entries[0].of_kernel("k", &place), Some("two\nlines"));
+    assert_eq!(entries[1].of_unit("bin", "b"), Some((true, "no\nway")));
+}
