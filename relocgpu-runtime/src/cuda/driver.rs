@@ -11,6 +11,7 @@ use cudarc::driver::sys::{
     CUpointer_attribute, CUstream,
 };
 use libloading::Library;
+use std::error::Error as _;
 use std::ffi::{OsStr, c_char, c_int, c_uint, c_void};
 use std::sync::{Arc, OnceLock};
 
@@ -207,7 +208,8 @@ fn open_library(libraries: &[impl AsRef<OsStr>]) -> Result<(Library, String), Mi
         match unsafe { Library::new(name) } {
             Ok(library) => return Ok((library, name.to_string_lossy().into_owned())),
             Err(error) => {
-                let text = error.to_string();
+                // What the system's loader says; the error itself says only that it failed.
+                let text = error.source().map_or_else(|| error.to_string(), ToString::to_string);
                 if is_damaged(&text, &name.to_string_lossy()) {
                     let text = format!("{text}; install NVIDIA's driver anew, or ask for the CPU with RELOCGPU_DEVICE=cpu");
                     return Err(Missing::Broken(broken("dlopen", 0, text)));

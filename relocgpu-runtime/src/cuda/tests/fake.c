@@ -46,7 +46,7 @@ static int enter(const char *call, int needs_context) {
             if (faults[i].code >= 700 && faults[i].code != 701) sticky = faults[i].code;
             return faults[i].code;
         }
-    if (needs_context && fake_depth != 1) return INVALID_CONTEXT;
+    if (needs_context && fake_depth < 1) return INVALID_CONTEXT;
     return needs_context ? sticky : SUCCESS;
 }
 #define CALL(needs_context) do { int code = enter(__func__, needs_context); if (code) return code; } while (0)

@@ -6,10 +6,11 @@ use crate::cuda::Cuda;
 use crate::cuda::driver::Driver;
 use crate::image::Image;
 use libloading::Library;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub struct Fake {
     path: PathBuf,
@@ -27,10 +28,7 @@ impl Fake {
     pub fn with(defines: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("libcuda.so.1");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cuda/tests/fake.c");
-        let defines = defines.iter().map(|define| format!("-D{define}"));
-        let status = Command::new("cc").args(defines).args(["-O1", "-shared", "-fPIC", "-pthread", "-o"]).arg(&path).arg(source).status();
-        assert!(status.expect("linking Rust needs a C compiler as well").success());
+        std::fs::write(&path, compiled(defines)).unwrap();
         // SAFETY: the library has no initialisers.
         let library = unsafe { Library::new(&path).unwrap() };
         Self { path, library, _folder: folder }
@@ -83,6 +81,21 @@ impl Fake {
     pub fn live(&self) -> [c_int; 6] {
         ["blocks", "pinned", "modules", "streams", "contexts", "events"].map(|kind| self.get(&format!("fake_{kind}_live")))
     }
+}
+
+/// The library's bytes, compiled once for each set of macros.
+fn compiled(defines: &[&str]) -> Vec<u8> {
+    static COMPILED: Mutex<BTreeMap<String, Vec<u8>>> = Mutex::new(BTreeMap::new());
+    let compile = || {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fake.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cuda/tests/fake.c");
+        let defines = defines.iter().map(|define| format!("-D{define}"));
+        let status = Command::new("cc").args(defines).args(["-O1", "-shared", "-fPIC", "-pthread", "-o"]).arg(&path).arg(source).status();
+        assert!(status.expect("linking Rust needs a C compiler as well").success());
+        std::fs::read(path).unwrap()
+    };
+    COMPILED.lock().unwrap_or_else(PoisonError::into_inner).entry(defines.join(" ")).or_insert_with(compile).clone()
 }
 
 /// A kernel of the manifest.
