@@ -87,7 +87,7 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
         let (mut units, names) = artifacts::units(env, &package.id, &device_dir, &compiled)?;
         units.retain(|unit| plan.units.contains(&unit.name));
         pass.units.extend(units);
-        pass.watch.extend(watch::files(env, &metadata, &device_dir, &target_dir, &compiled));
+        pass.watch.extend(watch::files(env, &metadata, &target_dir, &compiled));
         if !compiled.errors.is_empty() {
             let text = format!("{}\nshown again by: {}", compiled.errors.join("\n"), compiled.command);
             let missing = plan.units.iter().filter(|unit| !names.contains(unit));

@@ -1,7 +1,6 @@
 //! The files whose change makes the next build run this script again.
 
-use super::artifacts;
-use super::cargo::Compiled;
+use super::cargo::{Artifact, Compiled};
 use super::metadata::Metadata;
 use crate::env::Env;
 use std::collections::BTreeSet;
@@ -9,15 +8,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Sources of the package and of its path dependencies, manifests and the lock. Registry sources never change.
-pub(super) fn files(env: &Env, metadata: &Metadata, device_dir: &Path, target_dir: &Path, compiled: &Compiled) -> BTreeSet<PathBuf> {
+pub(super) fn files(env: &Env, metadata: &Metadata, target_dir: &Path, compiled: &Compiled) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::from([env.manifest_dir.join("Cargo.toml"), metadata.workspace_root.join("Cargo.toml")]);
     // New files of the package are in no dependency list yet.
     let folders = ["src", "tests", "examples", "benches"].map(|d| env.manifest_dir.join(d));
     files.extend(folders.into_iter().filter(|d| d.is_dir() && !target_dir.starts_with(d)));
     for artifact in compiled.artifacts.iter().filter(|a| a.package_id.starts_with("path+")) {
         files.insert(artifact.manifest_path.clone());
-        if let Some(bitcode) = artifacts::bitcode(artifact, device_dir) {
-            files.extend(sources(&bitcode.with_extension("d"), &metadata.workspace_root));
+        if let Some(list) = dependency_list(artifact) {
+            files.extend(sources(&list, &metadata.workspace_root));
         }
     }
     for script in compiled.scripts.iter().filter(|s| s.package_id.starts_with("path+")) {
@@ -27,8 +26,15 @@ pub(super) fn files(env: &Env, metadata: &Metadata, device_dir: &Path, target_di
         }
     }
     // What build scripts of the nested cargo generate is as new as this run, and follows from their own inputs.
-    files.retain(|f| !f.starts_with(target_dir));
+    files.retain(|f| !f.starts_with(target_dir.parent().unwrap_or(target_dir)));
     files
+}
+
+/// `<dir>/lib<crate>-<hash>.*` has its list in `<dir>/<crate>-<hash>.d`, be it a device unit or a proc macro.
+fn dependency_list(artifact: &Artifact) -> Option<PathBuf> {
+    let file = artifact.filenames.first()?;
+    let stem = file.file_stem()?.to_str()?;
+    Some(file.with_file_name(format!("{}.d", stem.strip_prefix("lib").unwrap_or(stem))))
 }
 
 /// The files that a rustc dependency list names: `out: a b`, spaces in names escaped.
