@@ -6,7 +6,9 @@ use std::fmt;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something did not work. Each message says where, what, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// `{:?}` prints the same text as `{}`: `fn main() -> relocgpu_runtime::Result<()>` shows it to the user.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A kernel panicked. Other threads' elements hold their old values or their right ones; the device still works.
@@ -233,6 +235,12 @@ impl fmt::Display for Error {
                 "{operation}: the buffer lies on device `{lies_on}` and is needed on `{needed_on}`; download it and upload it there"
             ),
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -105,19 +105,54 @@ fn index() -> Vec<&'static RawImage> {
     #[unsafe(link_section = "relocgpu_images")]
     static ANCHOR: Word = AtomicPtr::new(std::ptr::null_mut());
 
-    unsafe extern "C" {
-        #[link_name = "__start_relocgpu_images"]
-        static START: Word;
-        #[link_name = "__stop_relocgpu_images"]
-        static STOP: Word;
-    }
-
     // Keeps the section through `--gc-sections`.
     std::hint::black_box(&ANCHOR);
-    let (start, stop) = (&raw const START, &raw const STOP);
-    let words = (stop.addr() - start.addr()) / size_of::<Word>();
+    let (start, stop) = bounds();
+    let (start, words) = (start.cast::<Word>(), (stop.addr() - start.addr()) / size_of::<Word>());
     // SAFETY: between its bounds the section holds words: ours, null, and one for each image.
     let words = (0..words).map(|i| unsafe { (*start.add(i)).load(Ordering::Relaxed) });
     // SAFETY: each word is null or the address of a constant `RawImage`.
     words.filter_map(|raw| unsafe { raw.cast_const().as_ref() }).collect()
+}
+
+/// Address of the index section's first byte, and of the byte after its last.
+///
+/// The linker defines both symbols. Only assembly can say that they are hidden, which keeps them out of a library's
+/// dynamic table: there another library's could stand in for them.
+#[cfg(all(not(relocgpu_device), target_arch = "x86_64"))]
+fn bounds() -> (*const u8, *const u8) {
+    let (start, stop): (*const u8, *const u8);
+    // SAFETY: computes two addresses.
+    unsafe {
+        std::arch::asm!(
+            ".hidden __start_relocgpu_images",
+            ".hidden __stop_relocgpu_images",
+            "lea {start}, [rip + __start_relocgpu_images]",
+            "lea {stop}, [rip + __stop_relocgpu_images]",
+            start = out(reg) start,
+            stop = out(reg) stop,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    (start, stop)
+}
+
+#[cfg(all(not(relocgpu_device), target_arch = "aarch64"))]
+fn bounds() -> (*const u8, *const u8) {
+    let (start, stop): (*const u8, *const u8);
+    // SAFETY: computes two addresses.
+    unsafe {
+        std::arch::asm!(
+            ".hidden __start_relocgpu_images",
+            ".hidden __stop_relocgpu_images",
+            "adrp {start}, __start_relocgpu_images",
+            "add {start}, {start}, :lo12:__start_relocgpu_images",
+            "adrp {stop}, __stop_relocgpu_images",
+            "add {stop}, {stop}, :lo12:__stop_relocgpu_images",
+            start = out(reg) start,
+            stop = out(reg) stop,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    (start, stop)
 }

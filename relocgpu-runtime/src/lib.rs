@@ -53,6 +53,9 @@
 //! # Environment
 //! `RELOCGPU_DEVICE` = `cpu`, `cuda` or `cuda:N` decides what [`Device::best`] returns.
 
+#[cfg(all(feature = "host", not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))))]
+compile_error!("relocgpu-runtime finds its images in an ELF section, on Linux on x86-64 and aarch64; build for one of these targets");
+
 pub mod contract;
 
 #[cfg(feature = "host")]
@@ -63,6 +66,8 @@ mod buffer;
 mod cpu;
 #[cfg(all(feature = "host", not(relocgpu_device)))]
 mod cuda;
+#[cfg(feature = "cust")]
+pub mod cust_interop;
 #[cfg(feature = "host")]
 mod data;
 #[cfg(feature = "host")]

@@ -6,7 +6,7 @@ use crate::device::disjoint::{Linear, RawDisjoint, RawSlice, Space};
 use crate::error::{Error, Result};
 use crate::handle::Device;
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
@@ -19,7 +19,7 @@ mod sealed {
 pub trait SliceArg<T>: sealed::Sealed {
     /// The elements on this device.
     #[doc(hidden)]
-    fn __part(&self, device: &Device, operation: &'static str) -> Result<Slice<'_, T>>
+    fn __part<'a>(&'a self, device: &'a Device, operation: &'static str) -> Result<Slice<'a, T>>
     where
         T: DeviceData;
 
@@ -49,7 +49,7 @@ fn on(device: &Device, lies_on: &Device, operation: &'static str) -> Result<()> 
 
 impl<T: DeviceData> sealed::Sealed for Slice<'_, T> {}
 impl<T: DeviceData> SliceArg<T> for Slice<'_, T> {
-    fn __part(&self, device: &Device, operation: &'static str) -> Result<Slice<'_, T>> {
+    fn __part<'a>(&'a self, device: &'a Device, operation: &'static str) -> Result<Slice<'a, T>> {
         on(device, self.device, operation)?;
         Ok(*self)
     }
@@ -60,9 +60,20 @@ impl<T: DeviceData> SliceArg<T> for Slice<'_, T> {
     }
 }
 
+impl<T: DeviceData> sealed::Sealed for &Slice<'_, T> {}
+impl<T: DeviceData> SliceArg<T> for &Slice<'_, T> {
+    fn __part<'a>(&'a self, device: &'a Device, operation: &'static str) -> Result<Slice<'a, T>> {
+        (**self).__part(device, operation)
+    }
+
+    fn __pack(&self, device: &Device) -> Result<RawSlice<T>> {
+        (**self).__pack(device)
+    }
+}
+
 impl<T: DeviceData> sealed::Sealed for &Buffer<T> {}
 impl<T: DeviceData> SliceArg<T> for &Buffer<T> {
-    fn __part(&self, device: &Device, operation: &'static str) -> Result<Slice<'_, T>> {
+    fn __part<'a>(&'a self, device: &'a Device, operation: &'static str) -> Result<Slice<'a, T>> {
         on(device, &self.device, operation)?;
         Ok(self.as_slice())
     }

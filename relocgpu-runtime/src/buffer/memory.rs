@@ -32,6 +32,12 @@ impl<T: DeviceData> Memory<T> {
         Ok(Self { at, len, _elements: PhantomData })
     }
 
+    /// Memory that another crate keeps alive. `len` elements have fewer bytes than memory has.
+    #[cfg(feature = "cust")]
+    pub fn foreign(at: DevicePtr, len: usize) -> Self {
+        Self { at, len, _elements: PhantomData }
+    }
+
     pub fn free(self, device: &Device) {
         if self.bytes() > 0 {
             device.inner.backend.free(self.at, self.bytes());

@@ -4,6 +4,8 @@ mod args;
 mod memory;
 mod views;
 
+#[cfg(feature = "cust")]
+pub(crate) use args::sealed;
 pub use args::{SliceArg, SliceMutArg};
 pub use views::{Slice, SliceMut};
 

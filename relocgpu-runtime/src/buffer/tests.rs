@@ -9,6 +9,12 @@ fn what<T>(result: Result<T>) -> String {
 }
 
 #[test]
+fn handles_cross_threads() {
+    fn crosses<T: Send + Sync>() {}
+    crosses::<(Device, Buffer<f32>, Slice<f32>, SliceMut<f32, Plane>)>();
+}
+
+#[test]
 fn elements_go_there_and_back() {
     let (device, log) = device(DeviceKind::Cuda(0));
     {

@@ -28,6 +28,12 @@ impl<'a, T: DeviceData> Slice<'a, T> {
         Self { memory, device, _elements: PhantomData }
     }
 
+    /// Memory of this device that another crate keeps alive.
+    #[cfg(feature = "cust")]
+    pub(crate) fn foreign(at: crate::backend::DevicePtr, len: usize, device: &'a Device) -> Self {
+        Self::new(Memory::foreign(at, len), device)
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.memory.len()
