@@ -99,6 +99,12 @@ pub(crate) trait Backend: Send + Sync {
 
     /// Time that the queue takes for the commands of `work`, which have ended on return.
     fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Duration>;
+
+    /// The CUDA device, if it is one.
+    #[cfg(all(feature = "cust", not(relocgpu_device)))]
+    fn cuda(&self) -> Option<&crate::cuda::Cuda> {
+        None
+    }
 }
 
 /// A loaded image on one device.

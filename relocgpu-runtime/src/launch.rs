@@ -60,6 +60,8 @@ pub unsafe fn launch<P>(device: &Device, grid: Grid, kernel: &KernelRef, params:
     // SAFETY: the value's own bytes, whose padding may be uninitialised.
     let bytes: &Bytes = unsafe { std::slice::from_raw_parts((&raw const *params).cast(), size_of::<P>()) };
     let inner = &device.inner;
+    #[cfg(feature = "cust")]
+    let must_wait = crate::cust_interop::must_wait();
     grid.check(&inner.limits)?;
     if grid.is_empty() {
         return Ok(());
@@ -69,7 +71,12 @@ pub unsafe fn launch<P>(device: &Device, grid: Grid, kernel: &KernelRef, params:
         None => inner.kernels.prepare(inner, kernel)?,
     };
     debug_assert_eq!(bytes.len(), kernel.kernel.size);
-    loaded.module.launch(loaded.kernel, &grid, bytes)
+    loaded.module.launch(loaded.kernel, &grid, bytes)?;
+    #[cfg(feature = "cust")]
+    if must_wait {
+        return device.synchronize();
+    }
+    Ok(())
 }
 
 /// A kernel of a module.

@@ -78,6 +78,7 @@ impl Context {
     }
 
     /// Whether a context of the program's is this one.
+    #[cfg(any(feature = "cust", test))]
     pub fn is(&self, other: CUcontext) -> bool {
         self.raw == other
     }

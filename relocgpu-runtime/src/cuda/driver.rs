@@ -16,10 +16,7 @@ use std::ffi::{OsStr, c_char, c_int, c_uint, c_void};
 use std::sync::{Arc, OnceLock};
 
 /// File names of the driver's library; the first that opens is taken.
-#[cfg(not(windows))]
 const LIBRARIES: &[&str] = &["libcuda.so.1", "libcuda.so"];
-#[cfg(windows)]
-const LIBRARIES: &[&str] = &["nvcuda.dll"];
 
 /// The driver, ready for use.
 pub(super) struct Driver {
@@ -34,6 +31,8 @@ pub(super) struct Driver {
 macro_rules! functions {
     ($($need:ident fn $name:ident($($argument:ident: $type:ty),*);)*) => {
         /// The driver's functions.
+        // Some are for a program's own streams and memory only.
+        #[cfg_attr(not(feature = "cust"), allow(dead_code))]
         #[allow(non_snake_case)]
         pub(super) struct Functions {
             $($name: functions!(@pointer $need unsafe extern "C" fn($($type),*) -> c_uint),)*
@@ -56,6 +55,7 @@ macro_rules! functions {
             }
         }
 
+        #[cfg_attr(not(feature = "cust"), allow(dead_code))]
         #[allow(non_snake_case, clippy::too_many_arguments, clippy::missing_safety_doc)]
         impl Functions {
             // Safety: each as the driver's manual says, with the context that it speaks of current.
@@ -89,6 +89,7 @@ functions! {
     required fn cuDevicePrimaryCtxRelease_v2(device: CUdevice);
     required fn cuCtxPushCurrent_v2(context: CUcontext);
     required fn cuCtxPopCurrent_v2(context: *mut CUcontext);
+    required fn cuCtxGetDevice(device: *mut CUdevice);
     required fn cuStreamCreate(stream: *mut CUstream, flags: c_uint);
     required fn cuStreamDestroy_v2(stream: CUstream);
     required fn cuStreamSynchronize(stream: CUstream);

@@ -15,6 +15,8 @@ pub(super) struct Failure {
     pub code: c_uint,
 }
 
+#[cfg(any(feature = "cust", test))]
+pub(super) const INVALID_VALUE: c_uint = 1;
 pub(super) const OUT_OF_MEMORY: c_uint = 2;
 pub(super) const NOT_INITIALIZED: c_uint = 3;
 pub(super) const NO_DEVICE: c_uint = 100;

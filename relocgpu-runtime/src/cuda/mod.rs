@@ -9,6 +9,7 @@
 //! | `queue` | the stream, what is in flight, the first sticky error, events |
 //! | `memory`, `staging` | allocation, frees, copies |
 //! | `ptx`, `jit` | the choice of an entry, its compilation |
+//! | `foreign` | streams and memory that the program made through another crate |
 //! | `module`, `panics` | delivery, look-up, launch; panic records |
 //!
 //! Handles of the driver do not leave this folder.
@@ -16,6 +17,8 @@
 mod context;
 mod driver;
 mod failure;
+#[cfg(any(feature = "cust", test))]
+pub(crate) mod foreign;
 mod fork;
 mod jit;
 mod memory;
@@ -24,7 +27,7 @@ mod panics;
 mod ptx;
 mod queue;
 mod staging;
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;
 
 use crate::backend::{Backend, Bytes, DeviceKind, DevicePtr, Limits, Missing, Module, Words};
@@ -106,5 +109,10 @@ impl Backend for Cuda {
 
     fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Duration> {
         self.queue.time(work)
+    }
+
+    #[cfg(feature = "cust")]
+    fn cuda(&self) -> Option<&Self> {
+        Some(self)
     }
 }

@@ -6,7 +6,9 @@ use super::failure::{Failure, Outcome};
 use super::module::Loaded;
 use super::staging::Staging;
 use crate::error::{Error, Result};
-use cudarc::driver::sys::{CUdeviceptr, CUevent, CUevent_flags_enum, CUstream};
+#[cfg(any(feature = "cust", test))]
+use cudarc::driver::sys::CUevent_flags_enum;
+use cudarc::driver::sys::{CUdeviceptr, CUevent, CUstream};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -189,14 +191,15 @@ impl Queue {
             state.flights.retain(|flight| !unloaded(flight));
             garbage
         };
-        garbage.into_iter().fold(Ok(()), |outcome, (_, garbage)| {
-            let this = match garbage {
+        let mut outcome = Ok(());
+        for (_, garbage) in garbage {
+            outcome = outcome.and(match garbage {
                 // SAFETY: allocated by `allocate`, freed once, and no command uses it any more.
                 Garbage::Memory(at) => unsafe { driver.cuMemFree_v2(at) },
                 Garbage::Module(loaded) => loaded.unload(driver),
-            };
-            outcome.and(this)
-        })
+            });
+        }
+        outcome
     }
 
     /// The panic of the first kernel that left one. Its module takes the next one afterwards, in queue order.
@@ -241,21 +244,10 @@ impl Queue {
         Ok(Duration::from_secs_f64((f64::from(milliseconds) / 1e3).max(0.0)))
     }
 
-    /// Orders a program's own stream of this context before what is put on the queue from now on.
-    pub fn wait_for(&self, stream: CUstream) -> Result<()> {
-        self.run(|driver| self.order(driver, stream, self.stream))
-    }
-
-    /// Orders what is on the queue before what the program puts on its own stream from now on.
-    pub fn release_to(&self, stream: CUstream) -> Result<()> {
-        self.run(|driver| self.order(driver, self.stream, stream))
-    }
-
-    fn order(&self, driver: &Driver, first: CUstream, then: CUstream) -> Outcome {
-        let event = Event::new(self, driver, CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32)?;
-        event.record(driver, first)?;
-        // SAFETY: both streams are of the current context. The driver keeps what the wait needs of the event.
-        unsafe { driver.cuStreamWaitEvent(then, event.raw, 0) }
+    /// An event without a time.
+    #[cfg(any(feature = "cust", test))]
+    pub fn event(&self, driver: &Driver) -> Outcome<Event<'_>> {
+        Event::new(self, driver, CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32)
     }
 
     /// Whether calls of the driver still make sense.
@@ -281,7 +273,7 @@ impl Drop for Queue {
 }
 
 /// An event of the queue's context.
-struct Event<'a> {
+pub(super) struct Event<'a> {
     queue: &'a Queue,
     raw: CUevent,
 }
@@ -294,9 +286,16 @@ impl<'a> Event<'a> {
         Ok(Self { queue, raw })
     }
 
-    fn record(&self, driver: &Driver, stream: CUstream) -> Outcome {
+    pub fn record(&self, driver: &Driver, stream: CUstream) -> Outcome {
         // SAFETY: event and stream are of the current context.
         unsafe { driver.cuEventRecord(self.raw, stream) }
+    }
+}
+
+#[cfg(any(feature = "cust", test))]
+impl Event<'_> {
+    pub fn raw(&self) -> CUevent {
+        self.raw
     }
 }
 

@@ -144,6 +144,16 @@ int cuDevicePrimaryCtxRetain(void **c, int d) { CALL(0); fake_contexts_live++; *
 int cuDevicePrimaryCtxRelease_v2(int d) { CALL(0); fake_contexts_live--; return 0; }
 int cuCtxPushCurrent_v2(void *c) { int code = enter("push", 0); if (code) return code; fake_depth++; return 0; }
 int cuCtxPopCurrent_v2(void **c) { fake_depth--; note("pop"); return 0; }
+int cuCtxGetDevice(int *d) { CALL(1); *d = 0; return 0; }
+int cuStreamGetCtx(void *s, void **c) { CALL(1); *c = (void *)(intptr_t)((intptr_t)s == 21 ? 101 : 100); return 0; }
+int cuPointerGetAttribute(void *out, int a, ptr at) {
+    CALL(1);
+    /* 0x1000 is of another context, 0x2000 of a pool of device 0, 0x3000 of a pool of device 1, below that unknown. */
+    if (at < 0x1000) return INVALID_VALUE;
+    if (a == 1) *(void **)out = at == 0x1000 ? (void *)101 : at <= 0x3000 ? 0 : (void *)100;
+    else *(int *)out = at == 0x3000;
+    return 0;
+}
 #ifndef WITHOUT_STREAMS
 int cuStreamCreate(void **s, unsigned flags) { CALL(1); fake_streams_live++; *s = (void *)7; return 0; }
 #endif

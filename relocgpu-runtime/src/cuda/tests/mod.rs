@@ -2,6 +2,7 @@
 
 mod fake;
 mod faults;
+mod foreign;
 mod life;
 mod probe;
 mod work;
