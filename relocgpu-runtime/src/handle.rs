@@ -108,6 +108,12 @@ impl Device {
 
     /// A new buffer of `len` elements that are all zero.
     ///
+    /// That must be a value of the type:
+    /// ```compile_fail,E0080
+    /// let device = relocgpu_runtime::Device::cpu().unwrap();
+    /// device.zeroed::<std::num::NonZero<u32>>(4);
+    /// ```
+    ///
     /// # Errors
     /// If there is not enough memory, or the device is lost.
     pub fn zeroed<T: DeviceData>(&self, len: usize) -> Result<Buffer<T>> {

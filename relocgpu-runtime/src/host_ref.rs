@@ -94,6 +94,8 @@ impl<T: 'static> HostWord for *mut T {
 pub struct DeviceTable<T> {
     #[cfg(not(relocgpu_device))]
     thunk: TableThunk,
+    #[cfg(not(relocgpu_device))]
+    evaluated: std::sync::OnceLock<RawTable>,
     #[cfg(relocgpu_device)]
     slots: (*const u64, *const u64),
     elements: PhantomData<fn() -> T>,
@@ -111,7 +113,12 @@ impl<T: DeviceData> Deref for DeviceTable<T> {
     /// On the host, if the table's expression panicked; in kernels never.
     #[cfg(not(relocgpu_device))]
     fn deref(&self) -> &[T] {
-        let table = crate::resolve::table(self.thunk).unwrap_or_else(|cause| panic!("a `host!(table: …)` could not be evaluated: {cause}"));
+        // Not `get_or_init`: an expression that needs its own table gets an error from `resolve`, and no deadlock here.
+        let table = self.evaluated.get().copied().unwrap_or_else(|| {
+            let table = crate::resolve::table(self.thunk);
+            let table = table.unwrap_or_else(|cause| panic!("a `host!(table: …)` could not be evaluated: {cause}"));
+            *self.evaluated.get_or_init(|| table)
+        });
         // SAFETY: the thunk was made by `raw_table` from elements of this type (the macro unifies the two), which
         // live as long as the process and are never written.
         unsafe { std::slice::from_raw_parts(table.data.cast(), table.len) }
@@ -224,7 +231,7 @@ where
     G: Fn() -> D + Copy,
 {
     const { assert!(size_of::<T>() == size_of::<D::Element>(), "{}", SAME_TYPE) }
-    DeviceTable { thunk, elements: PhantomData }
+    DeviceTable { thunk, evaluated: std::sync::OnceLock::new(), elements: PhantomData }
 }
 
 /// A table in device code: the addresses of its two slots.

@@ -19,6 +19,11 @@ use std::ops::RangeBounds;
 
 /// Elements on a device.
 ///
+/// They are plain data:
+/// ```compile_fail,E0277
+/// let device = relocgpu_runtime::Device::cpu().unwrap();
+/// device.upload(&["text"]);
+/// ```
 /// Made by [`Device::upload`] and [`Device::zeroed`]. Pass `&buffer` for a kernel's `&[T]` and `&mut buffer` for its
 /// `DisjointSlice<T>`; [`slice`](Self::slice), [`slice_mut`](Self::slice_mut), [`plane_mut`](Self::plane_mut) and
 /// [`volume_mut`](Self::volume_mut) give parts and shapes of it. Dropping it frees the memory after everything that uses it.

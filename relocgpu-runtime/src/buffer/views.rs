@@ -70,6 +70,14 @@ impl<'a, T: DeviceData> Slice<'a, T> {
 }
 
 /// Some elements of a [`Buffer`] to write: passed by `&mut` for a kernel's `DisjointSlice<T, S>`.
+///
+/// Nothing else reaches them while it lives:
+/// ```compile_fail,E0502
+/// let mut buffer = relocgpu_runtime::Device::cpu().unwrap().upload(&[1, 2, 3]).unwrap();
+/// let part = buffer.slice_mut(1..).unwrap();
+/// buffer.download();
+/// drop(part);
+/// ```
 pub struct SliceMut<'a, T: DeviceData, S: Space = Linear> {
     pub(super) memory: Memory<T>,
     pub(super) device: &'a Device,

@@ -132,8 +132,20 @@ unsafe impl Space for Volume {
 /// A kernel's parameter for memory that it writes: each thread reaches its own elements and no others.
 ///
 /// `S` says which index picks them: [`Linear`] for `thread::index_1d()`, [`Plane`] for `thread::index_2d()`, [`Volume`]
-/// for `thread::index_3d()`. One slice knows one map, so two threads never meet.
-///
+/// for `thread::index_3d()`. One slice knows one map, so two threads never meet:
+/// ```compile_fail,E0308
+/// use relocgpu_runtime::{DisjointSlice, Plane, thread};
+/// fn mixes(mut y: DisjointSlice<f32, Plane>) { y.get_mut(thread::index_1d()); }
+/// ```
+/// and a thread has one reference to its element at a time:
+/// ```compile_fail,E0499
+/// use relocgpu_runtime::{DisjointSlice, thread};
+/// fn twice(mut y: DisjointSlice<f32>) {
+///     let (a, b) = (y.get_mut(thread::index_1d()), y.get_mut(thread::index_1d()));
+///     drop((a, b));
+/// }
+/// ```
+/// A kernel that uses one:
 /// ```ignore
 /// #[gpu_kernel]
 /// fn double(mut y: DisjointSlice<f32>) {

@@ -2,6 +2,20 @@
 //!
 //! An index is an injective map from the threads of the whole grid to elements: no two threads of a launch get the
 //! same one, whatever the grid's dimensions. It is what [`DisjointSlice`](crate::DisjointSlice) takes.
+//!
+//! An index stays with its thread, and nobody but this module makes one:
+//! ```compile_fail,E0277
+//! fn to_another_thread<T: Send>(_: T) {}
+//! to_another_thread(relocgpu_runtime::thread::index_1d());
+//! ```
+//! ```compile_fail,E0277
+//! fn shared<T: Sync>(_: &T) {}
+//! shared(&relocgpu_runtime::thread::index_2d());
+//! ```
+//! ```compile_fail,E0451
+//! use relocgpu_runtime::thread::{Index1, index_1d};
+//! let other = Index1 { i: 0, ..index_1d() };
+//! ```
 
 use super::intrinsic::{self, Place};
 use std::marker::PhantomData;
