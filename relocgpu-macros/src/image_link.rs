@@ -98,18 +98,18 @@ fn rejected(unit: &Unit, crate_name: &str, name: &syn::Ident, report: &str) -> I
 
 /// An item that errs only where rustc finds nothing else wrong: lints run after type checking has succeeded, in
 /// `cargo check` too. Where lints are capped (a dependency from a registry), the constant errs when code is made: it
-/// is generic, since rustc evaluates others beside its type checking.
+/// is generic, since rustc evaluates others beside its type checking. A trait, since for functions and types the lint
+/// suggests an edit.
 fn late_error(at: Span, test: bool, text: &str) -> TokenStream {
     let cfg = if test { quote!(#[cfg(test)]) } else { quote!(#[cfg(not(test))]) };
-    // The call has the kernel's own span: lints are silent inside the expansions of foreign macros.
-    let call = quote_spanned!(at=> rejected_by_the_device_pass());
+    let call = quote_spanned!(at=> build());
     quote! {
         #cfg
         const _: () = {
             #[must_use = #text]
-            fn rejected_by_the_device_pass() -> u8 {
-                0
-            }
+            trait RejectedByTheDevicePass {}
+            impl RejectedByTheDevicePass for () {}
+            fn build() -> impl RejectedByTheDevicePass {}
             #[deny(unused_must_use)]
             fn report<T>() {
                 #call;

@@ -45,7 +45,7 @@ fn named_lifetime<'a, T: Op<'a> + DeviceData>(x: &'a [u32], _op: T) {
 fn without_values<const UP: bool, F: 'static>() {}
 
 #[gpu_kernel]
-unsafe fn careful(x: &([u32])) {
+unsafe fn careful(x: &[u32]) {
     let _ = x;
 }
 
