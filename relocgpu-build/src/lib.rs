@@ -40,6 +40,7 @@ mod job;
 mod link;
 mod llvm;
 mod lower;
+mod lowered;
 mod lowering;
 mod normalise;
 mod parent;

@@ -2,11 +2,13 @@
 
 use crate::job::{Built, Job, Outcome};
 use crate::lower::cpu::CpuError;
+use crate::lowered::{self, Lowered};
 use crate::lowering::doing;
 use crate::relocate::Unit;
 use crate::stage_error::StageError;
 use crate::{embed, link, llvm, lower, normalise, relocate};
 use relocgpu_runtime::contract::image::PtxEntry;
+use relocgpu_runtime::contract::manifest::KernelFault;
 use std::path::Path;
 
 /// Runs every stage for one unit.
@@ -31,32 +33,40 @@ fn stages(job: &Job) -> Result<Outcome, StageError> {
     doing(job, "recording host references");
     let unit = relocate::run(&linked, job)?;
     keep(job, "3-unit.bc", || unit.bitcode.clone())?;
-    let built = |objects, reused| Built {
-        unit_hash: unit.hash,
-        objects,
-        kernels: unit.manifest.kernels.len(),
-        own_kernels: own_kernels(&unit),
-        reused,
+    let (lowered, reused) = match lowered::load(&unit, job) {
+        Some(lowered) => (lowered, true),
+        None => match lower(&unit, job)? {
+            Ok(lowered) => (lowered, false),
+            Err(faults) => return Ok(Outcome::Faults(faults)),
+        },
     };
+    doing(job, "writing the image");
+    let objects = embed::run(&unit, lowered.ptx(), &lowered.native, &job.out_dir)?;
+    if !reused {
+        lowered.store(job);
+    }
+    let kernels = unit.manifest.kernels.len();
+    Ok(Outcome::Built(Built { unit_hash: unit.hash, objects, kernels, own_kernels: own_kernels(&unit), reused }))
+}
 
+/// Lowers for every target; the inner `Err` holds faults of the user's kernels.
+fn lower(unit: &Unit, job: &Job) -> Result<Result<Lowered, Vec<KernelFault>>, StageError> {
     let mut ptx = Vec::with_capacity(job.architectures.len());
     for arch in &job.architectures {
         doing(job, &format!("lowering to PTX for sm_{arch}"));
-        let made = lower::nvptx::run(&unit, *arch, &mut |name, text| keep(job, &format!("4-{name}"), || text().into()))?;
+        let made = lower::nvptx::run(unit, *arch, &mut |name, text| keep(job, &format!("4-{name}"), || text().into()))?;
         ptx.push(PtxEntry { arch: made.arch, isa: made.isa, text: made.text.into() });
     }
     doing(job, "lowering to native code");
     let native = match lower::cpu::run(&unit.bitcode, &unit.manifest, &unit.source_map, &job.cpu_levels) {
         Ok(native) => native,
-        Err(CpuError::Faults(faults)) => return Ok(Outcome::Faults(faults)),
+        Err(CpuError::Faults(faults)) => return Ok(Err(faults)),
         Err(CpuError::Internal(message)) => return Err(StageError::unit("lower", message)),
     };
     for level in &native.levels {
         keep(job, &format!("4-{}.o", level.name), || level.object.clone())?;
     }
-    doing(job, "writing the image");
-    let objects = embed::run(&unit, ptx, &native, &job.out_dir)?;
-    Ok(Outcome::Built(built(objects, false)))
+    Ok(Ok(Lowered::new(unit, job, ptx, native)))
 }
 
 /// Kernels that the unit's own crate defines.

@@ -5,6 +5,7 @@ use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
 use inkwell::llvm_sys::{LLVMDiagnosticSeverity, core, error_handling};
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::Once;
 
 thread_local! {
     /// Errors that LLVM has reported and nobody has taken yet.
@@ -21,9 +22,9 @@ pub(crate) fn new_context() -> Context {
     let raw = context.raw();
     ffi!(core::LLVMContextSetDiagnosticHandler; raw, Some(on_diagnostic), std::ptr::null_mut());
     ffi!(core::LLVMContextSetDiscardValueNames; raw, 1);
-    // Replacing a handler that is there already is an error of LLVM's own.
-    ffi!(error_handling::LLVMResetFatalErrorHandler;);
-    ffi!(error_handling::LLVMInstallFatalErrorHandler; Some(on_fatal));
+    // One for the process; replacing it is an error of LLVM's own.
+    static FATAL: Once = Once::new();
+    FATAL.call_once(|| ffi!(error_handling::LLVMInstallFatalErrorHandler; Some(on_fatal)));
     context
 }
 

@@ -110,7 +110,8 @@ impl<'c> Passed<'c> {
         if is_merge(instruction) {
             return self.values.contains(&instruction);
         }
-        let Some(callee) = instruction.called_function() else { return false };
+        // Intrinsics take what is no value of a program, such as metadata.
+        let Some(callee) = instruction.called_function().filter(|f| f.count_basic_blocks() != 0) else { return false };
         callee.get_nth_param(index as u32).is_some_and(|param| self.values.contains(&param.into()))
     }
 

@@ -10,10 +10,11 @@ use inkwell::module::Module;
 /// The optimisation. A first pipeline that simplifies without vectorising or unrolling; then the loops over threads are
 /// split into the range where no bounds check can fail and the rest; then everything else. Without the split a loop
 /// with a panicking index is not vectorised, and after a full first pipeline its shape is no longer recognised.
-const PASSES: &str = "thinlto-pre-link<O3>,function(loop-simplify,lcssa,irce),default<O3>,globaldce";
+pub(super) const PASSES: &str = "thinlto-pre-link<O3>,function(loop-simplify,lcssa,irce),default<O3>,globaldce";
 
 /// Compiles the shaped module for one target CPU.
 pub(super) fn run(shaped: &Shaped, prefix: &str, level: &str) -> Result<NativeLevel, String> {
+    llvm::doing(format!("compiling native code for {level}"));
     let context = llvm::new_context();
     let module = llvm::load(&context, &shaped.bitcode, level)?;
     let triple = module.get_triple();

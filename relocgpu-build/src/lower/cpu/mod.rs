@@ -21,6 +21,7 @@ use crate::llvm;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use relocgpu_runtime::contract::manifest::{KernelFault, Manifest, SourceMap};
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// How a kernel's threads share one OS thread.
@@ -33,7 +34,7 @@ enum Shape {
 }
 
 /// Native code of one unit.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Native {
     /// Symbol of the slots, which the levels refer to and the image defines; hidden.
     pub(crate) slots: String,
@@ -42,7 +43,7 @@ pub(crate) struct Native {
 }
 
 /// Native code for one level of CPU.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct NativeLevel {
     /// LLVM's name of the target CPU.
     pub(crate) name: String,
@@ -55,7 +56,7 @@ pub(crate) struct NativeLevel {
 }
 
 /// What an entry of the image's CPU table says of a kernel.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct NativeKernel {
     /// Hidden symbol of the block function.
     pub(crate) symbol: String,
@@ -92,7 +93,11 @@ struct Shaped {
 pub(crate) fn run(bitcode: &[u8], manifest: &Manifest, source_map: &SourceMap, levels: &[String]) -> Result<Native, CpuError> {
     let prefix = names::prefix(&manifest.unit);
     let shaped = shape(&llvm::new_context(), bitcode, manifest, source_map, &prefix)?;
-    let levels = levels.iter().map(|level| emit::run(&shaped, &prefix, level)).collect::<Result<_, _>>()?;
+    let levels = std::thread::scope(|scope| {
+        let (shaped, prefix) = (&shaped, &prefix);
+        let running: Vec<_> = levels.iter().map(|level| scope.spawn(move || emit::run(shaped, prefix, level))).collect();
+        running.into_iter().map(|level| level.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect::<Result<_, _>>()
+    })?;
     Ok(Native { slots: names::slots(&prefix), levels })
 }
 

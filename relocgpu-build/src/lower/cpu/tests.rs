@@ -1,17 +1,32 @@
-//! Kernels compiled by rustc, lowered, linked and run.
+//! Kernels compiled by rustc and lowered. That they run and give the right results is tested end to end.
 
 use super::*;
+use crate::relocate::Unit;
+use ::object::read::elf::ElfFile64;
+use ::object::{Object, ObjectSection, ObjectSymbol, SymbolFlags, elf};
 use relocgpu_runtime::contract::SCHEMA;
+use relocgpu_runtime::contract::image::decode;
 use relocgpu_runtime::contract::manifest::{Kernel, Part, Record, RecordSource, Site, Target, UnitName};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
 const KERNELS: [&str; 5] = ["cooperate", "indices", "panics", "panics_late", "saxpy"];
+const LEVELS: [&str; 3] = ["x86-64", "x86-64-v3", "x86-64-v4"];
 
-fn manifest() -> Manifest {
+/// A unit of the kernels in `tests/<file>.rs`, with one slot if they have it.
+fn unit(file: &str, kernels: &[&str], slot: Option<&str>) -> Unit {
+    let dir = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/lower/cpu/tests/{file}.rs"));
+    let out = dir.path().join("kernels.bc");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let flags = "--edition=2024 --crate-type=lib --emit=llvm-bc -Copt-level=3 -Cno-prepopulate-passes -Cpanic=abort -Ccodegen-units=1";
+    let status = Command::new(rustc).args(flags.split(' ')).arg(&source).arg("-o").arg(&out).status().unwrap();
+    assert!(status.success());
+
     let unit = UnitName { package: "p".into(), version: "1.0.0".into(), kind: "lib".into(), crate_name: "p".into(), test: false };
     let kernel = |name: &&str| Kernel {
-        name: format!("kernels::{name}"),
+        name: format!("{file}::{name}"),
         entry: format!("entry_{name}"),
         params: Vec::new(),
         size: 0,
@@ -19,36 +34,108 @@ fn manifest() -> Manifest {
         can_panic: true,
         cooperates: false,
     };
-    let records = vec![Record { name: "test_gain".into(), site: Site::Slot, offset: 0, target: Target::Expr(Part::Value) }];
-    Manifest { schema: SCHEMA, unit, kernels: KERNELS.iter().map(kernel).collect(), records }
+    let record = |name: &str| Record { name: name.into(), site: Site::Slot, offset: 0, target: Target::Expr(Part::Value) };
+    let source = |_: &str| RecordSource { symbol: "__relocgpu_host_1".into(), source: "a.rs:1:1".into(), text: "1".into() };
+    Unit {
+        bitcode: std::fs::read(out).unwrap(),
+        manifest: Manifest {
+            schema: SCHEMA,
+            unit,
+            kernels: kernels.iter().map(kernel).collect(),
+            records: slot.map(record).into_iter().collect(),
+        },
+        source_map: SourceMap {
+            records: slot.map(source).into_iter().collect(),
+            kernels: kernels.iter().enumerate().map(|(i, _)| format!("src/k.rs:{}:4", i + 1)).collect(),
+            locations: Vec::new(),
+        },
+        hash: [7; 32],
+    }
 }
 
-fn bitcode(dir: &Path) -> Vec<u8> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lower/cpu/tests/kernels.rs");
-    let out = dir.join("kernels.bc");
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let flags = [
-        "--edition=2024",
-        "--crate-type=lib",
-        "--emit=llvm-bc",
-        "-Copt-level=3",
-        "-Cno-prepopulate-passes",
-        "-Cpanic=abort",
-        "-Ccodegen-units=1",
-    ];
-    let status = Command::new(rustc).args(flags).arg(&source).arg("-o").arg(&out).status().unwrap();
-    assert!(status.success());
-    std::fs::read(out).unwrap()
+fn lower(unit: &Unit, levels: &[&str]) -> Result<Native, CpuError> {
+    let levels: Vec<String> = levels.iter().map(|l| (*l).to_owned()).collect();
+    run(&unit.bitcode, &unit.manifest, &unit.source_map, &levels)
+}
+
+/// Names of an object's symbols that other objects define, or see.
+fn symbols(bytes: &[u8], defined: bool) -> BTreeSet<String> {
+    let file: ElfFile64 = ElfFile64::parse(bytes).unwrap();
+    let wanted = |s: &::object::read::elf::ElfSymbol<_>| s.is_global() && s.is_definition() == defined && s.is_undefined() != defined;
+    file.symbols().filter(|s| !s.name().unwrap().is_empty() && wanted(s)).map(|s| s.name().unwrap().to_owned()).collect()
+}
+
+/// Whether every global symbol of an object is hidden.
+fn all_hidden(bytes: &[u8]) -> bool {
+    let file: ElfFile64 = ElfFile64::parse(bytes).unwrap();
+    file.symbols().filter(|s| s.is_global() && !s.name().unwrap().is_empty()).all(|s| match s.flags() {
+        SymbolFlags::Elf { st_other, .. } => st_other.0 & 3 == elf::STV_HIDDEN.0,
+        _ => false,
+    })
 }
 
 #[test]
-fn objects() {
-    let dir = std::path::PathBuf::from("/tmp/cpu-objects");
-    std::fs::create_dir_all(&dir).unwrap();
-    let levels = ["x86-64", "x86-64-v3", "x86-64-v4"].map(String::from);
-    let native = run(&bitcode(&dir), &manifest(), &SourceMap::default(), &levels).unwrap();
+fn each_level_has_hidden_block_functions_and_needs_the_slots_only() {
+    let unit = unit("kernels", &KERNELS, Some("test_gain"));
+    let native = lower(&unit, &LEVELS).unwrap_or_else(|e| panic!("{e:?}"));
     for level in &native.levels {
-        std::fs::write(dir.join(format!("{}.o", level.name)), &level.object).unwrap();
-        eprintln!("{} {:?}", level.name, level.kernels);
+        let runs: BTreeSet<_> = level.kernels.iter().map(|k| k.symbol.clone()).collect();
+        assert_eq!(symbols(&level.object, true), runs, "{}", level.name);
+        assert_eq!(symbols(&level.object, false), BTreeSet::from([native.slots.clone()]), "{}", level.name);
+        assert!(all_hidden(&level.object), "{}", level.name);
+        let cooperating: Vec<_> = level.kernels.iter().map(|k| k.frame_bytes > 0).collect();
+        assert_eq!(cooperating, [true, false, false, true, false]);
+        assert!(level.kernels.iter().all(|k| k.shared_bytes >= 3 + 256 * 8));
+    }
+}
+
+#[test]
+fn a_loop_over_threads_with_a_panicking_index_is_vectorised() {
+    let unit = unit("kernels", &KERNELS, Some("test_gain"));
+    let shaped = shape(&llvm::new_context(), &unit.bitcode, &unit.manifest, &unit.source_map, "p").unwrap_or_else(|e| panic!("{e:?}"));
+    for (level, product) in [("x86-64", "fmul <4 x float>"), ("x86-64-v3", "fmul <8 x float>"), ("x86-64-v4", "fmul <8 x float>")] {
+        let context = llvm::new_context();
+        let module = llvm::load(&context, &shaped.bitcode, level).unwrap();
+        let machine = llvm::machine(&module.get_triple().as_str().to_string_lossy(), level, "").unwrap();
+        llvm::run_passes(&module, emit::PASSES, &machine).unwrap();
+        assert!(module.print_to_string().to_string().contains(product), "{level}");
+    }
+}
+
+#[test]
+fn the_image_is_hidden_and_holds_its_container() {
+    let unit = unit("kernels", &KERNELS, Some("test_gain"));
+    let native = lower(&unit, &LEVELS).unwrap_or_else(|e| panic!("{e:?}"));
+    let dir = tempfile::tempdir().unwrap();
+    let files = crate::embed::run(&unit, Vec::new(), &native, dir.path()).unwrap();
+    assert_eq!(files.len(), 1 + LEVELS.len());
+    let image = std::fs::read(&files[0]).unwrap();
+    assert!(all_hidden(&image));
+    let made = symbols(&image, true);
+    assert!(made.len() == 2 && made.contains(&native.slots) && made.iter().any(|s| s.starts_with("__relocgpu_image_")), "{made:?}");
+    let needed = symbols(&image, false);
+    assert!(needed.contains("__relocgpu_host_1") && needed.len() == 1 + LEVELS.len() * KERNELS.len(), "{needed:?}");
+
+    let file: ElfFile64 = ElfFile64::parse(&*image).unwrap();
+    let section = file.section_by_name(".relocgpu").unwrap();
+    let (container, length) = decode(section.data().unwrap()).unwrap();
+    assert_eq!((container.unit_hash, length as u64), (unit.hash, section.size()));
+    assert_eq!(container.cpu_levels, LEVELS);
+    assert!(section.relocations().next().is_none(), "it is read from files");
+    for name in [".relocgpu", "relocgpu_images"] {
+        let section = file.section_by_name(name).unwrap();
+        let ::object::SectionFlags::Elf { sh_flags, .. } = section.flags() else { panic!() };
+        assert!(sh_flags.0 & elf::SHF_GNU_RETAIN.0 as u64 != 0, "{name} would be collected");
+    }
+}
+
+#[test]
+fn a_barrier_that_is_not_in_the_kernels_own_code_is_a_fault_at_the_kernel() {
+    for (kernel, why) in [("recursive", "calls itself"), ("dynamic", "through a pointer")] {
+        let unit = unit("faults", &[kernel], None);
+        let Err(CpuError::Faults(faults)) = lower(&unit, &["x86-64"]) else { panic!("{kernel} must be refused") };
+        let [fault] = &faults[..] else { panic!("{faults:?}") };
+        assert_eq!((&*fault.kernel, &*fault.file, fault.line), (&*format!("faults::{kernel}"), "src/k.rs", 1));
+        assert!(fault.message.contains(why) && fault.message.contains("barrier"), "{}", fault.message);
     }
 }
