@@ -6,7 +6,8 @@
 //! | `failure` | its results, which of them end a device, what to do about them |
 //! | `fork` | a child process of one that has opened a device |
 //! | `context` | a device's primary context, made current for one call at a time |
-//! | `queue` | the stream, what is in flight, the first sticky error, events |
+//! | `queue` | the stream, what is in flight, the first sticky error |
+//! | `event` | time on the queue, order between streams |
 //! | `memory`, `staging` | allocation, frees, copies |
 //! | `ptx`, `jit` | the choice of an entry, its compilation |
 //! | `foreign` | streams and memory that the program made through another crate |
@@ -16,6 +17,7 @@
 
 mod context;
 mod driver;
+mod event;
 mod failure;
 #[cfg(any(feature = "cust", test))]
 pub(crate) mod foreign;

@@ -76,13 +76,7 @@ pub(super) fn load(queue: &Arc<Queue>, image: &'static Image, words: &Words) -> 
     let bad = |reason: String| Error::BadImage { image: image.name(), reason: format!("{reason}; build the program again") };
     deliver(queue, image, raw, words).map_err(|fault| fault.error(&bad))?;
     let kernels = &image.container.manifest.kernels;
-    let panics = if kernels.iter().any(|kernel| kernel.can_panic) {
-        let claim = global(queue, raw, PANIC_CLAIM, 0, 4).map_err(|fault| fault.error(&bad))?;
-        let record = global(queue, raw, PANIC_RECORD, 0, 8).map_err(|fault| fault.error(&bad))?;
-        Some(queue.run(|driver| Panics::new(driver, claim, record, kernels.len()))?)
-    } else {
-        None
-    };
+    let panics = panics(queue, image, raw).map_err(|fault| fault.error(&bad))?;
     let mut loaded = Loaded { image, raw, kernels: Vec::new(), panics, parameter_bytes: ptx::parameter_bytes(context, entry) };
     let found = kernels.iter().try_for_each(|kernel| {
         let function = function(queue, raw, &kernel.entry).map_err(|fault| fault.error(&bad))?;
@@ -128,19 +122,45 @@ fn deliver(queue: &Queue, image: &Image, module: CUmodule, words: &Words) -> Res
 
 /// Address of `bytes` at `offset` in a global of the module, which must have them.
 fn global(queue: &Queue, module: CUmodule, name: &str, offset: u64, bytes: u64) -> Result<CUdeviceptr, Fault> {
+    within(name, find(queue, module, name)?, offset, bytes)
+}
+
+/// Address and bytes of a global.
+type Global = (CUdeviceptr, usize);
+
+fn find(queue: &Queue, module: CUmodule, name: &str) -> Result<Option<Global>, Fault> {
     let text = CString::new(name).map_err(|_| Fault::Mismatch(format!("the name {name:?} is no symbol")))?;
     let (mut at, mut size) = (0, 0);
     let found = queue.run(|driver| {
         // SAFETY: the module is loaded, and its name is a C string.
         optional(unsafe { driver.cuModuleGetGlobal_v2(&mut at, &mut size, module, text.as_ptr()) })
     });
-    if !found.map_err(Fault::Other)? {
+    Ok(found.map_err(Fault::Other)?.then_some((at, size)))
+}
+
+fn within(name: &str, global: Option<Global>, offset: u64, bytes: u64) -> Result<CUdeviceptr, Fault> {
+    let Some((at, size)) = global else {
         return Err(Fault::Mismatch(format!("its PTX has no global `{name}`, which the manifest names")));
-    }
+    };
     match offset.checked_add(bytes) {
         Some(end) if end <= size as u64 => Ok(at + offset),
         _ => Err(Fault::Mismatch(format!("its global `{name}` has {size} bytes, and the manifest needs {bytes} from byte {offset} on"))),
     }
+}
+
+/// The place for panics. PTX from which every panic was optimised away has neither of the two globals.
+fn panics(queue: &Queue, image: &Image, module: CUmodule) -> Result<Option<Panics>, Fault> {
+    let kernels = &image.container.manifest.kernels;
+    if !kernels.iter().any(|kernel| kernel.can_panic) {
+        return Ok(None);
+    }
+    let (claim, record) = (find(queue, module, PANIC_CLAIM)?, find(queue, module, PANIC_RECORD)?);
+    if claim.is_none() && record.is_none() {
+        return Ok(None);
+    }
+    let claim = within(PANIC_CLAIM, claim, 0, 4)?;
+    let record = within(PANIC_RECORD, record, 0, 8)?;
+    queue.run(|driver| Panics::new(driver, claim, record, kernels.len())).map(Some).map_err(Fault::Other)
 }
 
 fn function(queue: &Queue, module: CUmodule, name: &str) -> Result<Function, Fault> {

@@ -6,12 +6,9 @@ use super::failure::{Failure, Outcome};
 use super::module::Loaded;
 use super::staging::Staging;
 use crate::error::{Error, Result};
-#[cfg(any(feature = "cust", test))]
-use cudarc::driver::sys::CUevent_flags_enum;
-use cudarc::driver::sys::{CUdeviceptr, CUevent, CUstream};
+use cudarc::driver::sys::{CUdeviceptr, CUstream};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
 
 pub(super) struct Queue {
     // Dropped last: everything else lies in it.
@@ -32,7 +29,7 @@ unsafe impl Sync for Queue {}
 #[derive(Default)]
 pub(super) struct State {
     /// Commands issued so far, of those that somebody must see the end of.
-    issued: u64,
+    pub issued: u64,
     /// Kernels that may be running, each once, in the order of their first launch.
     flights: Vec<Flight>,
     /// What may be given back when the command of that number has ended, by rising numbers.
@@ -161,7 +158,7 @@ impl Queue {
     }
 
     /// Tells that all commands up to that number have ended.
-    fn passed(&self, upto: u64) -> Result<()> {
+    pub fn passed(&self, upto: u64) -> Result<()> {
         let panic = self.run(|driver| self.take_panic(driver, upto));
         self.run_or_keep(|driver| self.collect(driver, upto));
         match panic? {
@@ -221,35 +218,6 @@ impl Queue {
         outcome.map(|()| panic)
     }
 
-    /// Time on the queue between the commands of `work`, which have ended on return.
-    pub fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Duration> {
-        let start = self.run(|driver| {
-            let start = Event::new(self, driver, 0)?;
-            start.record(driver, self.stream).map(|()| start)
-        })?;
-        work()?;
-        let upto = self.state().issued;
-        let milliseconds = self.run(|driver| {
-            let end = Event::new(self, driver, 0)?;
-            end.record(driver, self.stream)?;
-            let mut milliseconds = 0.0;
-            // SAFETY: both are this context's events and recorded; the second has ended.
-            unsafe {
-                driver.cuEventSynchronize(end.raw)?;
-                driver.cuEventElapsedTime(&mut milliseconds, start.raw, end.raw)?;
-            }
-            Ok(milliseconds)
-        })?;
-        self.passed(upto)?;
-        Ok(Duration::from_secs_f64((f64::from(milliseconds) / 1e3).max(0.0)))
-    }
-
-    /// An event without a time.
-    #[cfg(any(feature = "cust", test))]
-    pub fn event(&self, driver: &Driver) -> Outcome<Event<'_>> {
-        Event::new(self, driver, CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32)
-    }
-
     /// Whether calls of the driver still make sense.
     pub fn is_usable(&self) -> bool {
         self.lost.get().is_none() && !super::fork::forked()
@@ -269,39 +237,5 @@ impl Drop for Queue {
         }
         // SAFETY: the queue's own stream, used no more. A failure leaves nothing to do.
         let _ = unsafe { driver.cuStreamDestroy_v2(self.stream) };
-    }
-}
-
-/// An event of the queue's context.
-pub(super) struct Event<'a> {
-    queue: &'a Queue,
-    raw: CUevent,
-}
-
-impl<'a> Event<'a> {
-    fn new(queue: &'a Queue, driver: &Driver, flags: u32) -> Outcome<Self> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: callers have entered the context.
-        unsafe { driver.cuEventCreate(&mut raw, flags) }?;
-        Ok(Self { queue, raw })
-    }
-
-    pub fn record(&self, driver: &Driver, stream: CUstream) -> Outcome {
-        // SAFETY: event and stream are of the current context.
-        unsafe { driver.cuEventRecord(self.raw, stream) }
-    }
-}
-
-#[cfg(any(feature = "cust", test))]
-impl Event<'_> {
-    pub fn raw(&self) -> CUevent {
-        self.raw
-    }
-}
-
-impl Drop for Event<'_> {
-    fn drop(&mut self) {
-        // SAFETY: destroyed once; the driver keeps an event until its work has ended.
-        self.queue.run_or_keep(|driver| unsafe { driver.cuEventDestroy_v2(self.raw) });
     }
 }

@@ -85,3 +85,26 @@ fn a_thousand_launches_leave_nothing_that_grows() {
     assert_eq!(fake.live(), before);
     cuda.synchronize().unwrap();
 }
+
+#[test]
+fn a_forked_child_is_told_so_and_leaves_the_parents_device_alone() {
+    let fake = Fake::new();
+    let cuda = fake.cuda();
+    let at = upload(&cuda, &[1.0]);
+    // SAFETY: the child uses this test's device only, whose locks no other thread holds, and ends without unwinding.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let told = matches!(cuda.synchronize(), Err(Error::DeviceLost { cause, .. }) if cause.contains("open devices after the fork"));
+        fake.log();
+        cuda.free(at, 4);
+        drop(cuda);
+        let quiet = fake.log().is_empty();
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(if told && quiet { 0 } else { 1 }) };
+    }
+    let mut status = -1;
+    // SAFETY: the child of above.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0);
+    assert_eq!(read(&cuda, at, 1).unwrap(), [1.0]);
+}

@@ -132,7 +132,8 @@ fn images_that_differ_from_their_manifest_are_refused_and_unloaded() {
     assert!(load("global table 20", vec![], interior).contains("`table` has 20 bytes, and the manifest needs 8 from byte 16 on"));
     assert!(load("global table 20", vec![], &[("table", Site::Interior, u64::MAX)]).contains("from byte 18446744073709551615"));
     assert!(load("", vec![kernel("absent", false)], &[]).contains("no entry `absent`"));
-    assert!(load("entry panic_a 1024", vec![kernel("panic_a", true)], &[]).contains("no global `relocgpu_panic_claim`"));
+    let claim_only = "global relocgpu_panic_claim 4\nentry panic_a 1024";
+    assert!(load(claim_only, vec![kernel("panic_a", true)], &[]).contains("no global `relocgpu_panic_record`"));
     cuda.synchronize().unwrap();
     assert_eq!(fake.get("fake_modules_live"), 0);
 }
