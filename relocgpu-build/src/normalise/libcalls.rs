@@ -5,7 +5,7 @@
 //! | `frem` | NVPTX expands it to a formula that is wrong for most operands | `fmod`, `fmodf` |
 //! | 128-bit integer ↔ float | the back-end has no such conversion and ends the process | `__floattisf`, … |
 
-use crate::llvm::{self, Value};
+use crate::llvm::{self, Place, Value};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
 use inkwell::types::{AnyTypeEnum, BasicType, BasicTypeEnum};
@@ -21,6 +21,27 @@ pub(crate) fn call_builtins(module: &Module) {
         }
     }
 }
+
+/// Keeps the linked functions from being inlined: each is hundreds of instructions long.
+pub(crate) fn keep_apart(module: &Module) {
+    for function in BUILTINS.iter().filter_map(|name| module.get_function(name)) {
+        llvm::remove_attribute(function, Place::Function, "alwaysinline");
+        llvm::add_attribute(function, Place::Function, "noinline");
+    }
+}
+
+const BUILTINS: [&str; 10] = [
+    "fmod",
+    "fmodf",
+    "__floattisf",
+    "__floattidf",
+    "__floatuntisf",
+    "__floatuntidf",
+    "__fixsfti",
+    "__fixdfti",
+    "__fixunssfti",
+    "__fixunsdfti",
+];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scalar {

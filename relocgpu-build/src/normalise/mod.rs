@@ -8,6 +8,7 @@ pub(crate) mod formatters;
 pub(crate) mod libcalls;
 pub(crate) mod panics;
 pub(crate) mod reach;
+mod reporter;
 pub(crate) mod unsupported;
 
 use crate::link::Linked;
@@ -30,7 +31,9 @@ pub(crate) fn run(linked: &Linked) -> Result<Vec<KernelFault>, StageError> {
     let kernels: Vec<_> = linked.kernels.iter().map(|kernel| kernel.function).collect();
     attributes::run(module, &kernels);
     convergence::run(module);
+    libcalls::keep_apart(module);
     panics::run(module);
+    reporter::run(module, &linked.machine)?;
     // Drops what only unwinding reached, which must not count as a fault.
     for pipeline in ["function(simplifycfg)", "globaldce"] {
         llvm::run_passes(module, pipeline, &linked.machine).map_err(StageError::llvm(STAGE, pipeline))?;

@@ -232,6 +232,11 @@ fn takes_location(recipe: Recipe, function: FunctionValue) -> bool {
     function.count_params() > before
 }
 
+/// Whether the function is a panic entry point.
+pub(crate) fn is_entry_point(function: FunctionValue) -> bool {
+    recipe(&path_of(&Value::from(function).name())).is_some()
+}
+
 /// Whether the function is a panic entry point whose last parameter is a location.
 pub(crate) fn location_parameter(function: FunctionValue) -> Option<u32> {
     let recipe = recipe(&path_of(&Value::from(function).name()))?;

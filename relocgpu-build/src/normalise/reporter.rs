@@ -1,0 +1,49 @@
+//! The device library's reporter must not report on itself: that would be a recursion without end.
+//!
+//! ```llvm
+//! define void @__relocgpu_store_record(…) { … call void @panic_bounds_check(…) … }     ; a debug build's checks
+//! define void @__relocgpu_store_record(…) { … call void @llvm.trap() … }               ; all that it calls inlined before
+//! ```
+
+use super::{STAGE, panics};
+use crate::llvm::{self, Value};
+use crate::stage_error::StageError;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+use inkwell::values::FunctionValue;
+use relocgpu_runtime::contract::names::intrinsic;
+
+/// Rounds of inlining; the library's own calls are not nested as deep.
+const ROUNDS: u32 = 16;
+
+/// Runs the pass, after every panic entry point has its body.
+pub(super) fn run<'c>(module: &Module<'c>, machine: &TargetMachine) -> Result<(), StageError> {
+    let reporters =
+        [intrinsic::REPORT, intrinsic::STORE_RECORD].map(|name| module.get_function(name).filter(|f| f.count_basic_blocks() != 0));
+    let reporters: Vec<FunctionValue<'c>> = reporters.into_iter().flatten().collect();
+    for _ in 0..ROUNDS {
+        let mut any = false;
+        for call in reporters.iter().flat_map(|f| llvm::instructions(*f)) {
+            if call.called_function().is_some_and(|f| f.count_basic_blocks() != 0 && !reporters.contains(&f) && !panics::is_entry_point(f))
+            {
+                llvm::add_call_attribute(call, "alwaysinline");
+                any = true;
+            }
+        }
+        if !any {
+            break;
+        }
+        llvm::run_passes(module, "always-inline", machine).map_err(StageError::llvm(STAGE, "always-inline"))?;
+    }
+    let trap = llvm::intrinsic(module, "llvm.trap", &[]);
+    for call in reporters.iter().flat_map(|f| llvm::instructions(*f)) {
+        if call.called_function().is_some_and(panics::is_entry_point) {
+            llvm::rewrite::call_before(call, trap, &[]);
+            call.erase();
+        }
+    }
+    if !Value::from(trap).is_used() {
+        llvm::delete_function(trap);
+    }
+    Ok(())
+}
