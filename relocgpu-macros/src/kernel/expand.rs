@@ -48,11 +48,13 @@ impl Kernel {
     }
 
     fn handle(&self) -> TokenStream {
+        let hidden = self.function.attrs.iter().filter(|attribute| is_doc_hidden(attribute));
         let (cfgs, vis, name) = (self.cfgs(), &self.function.vis, &self.function.sig.ident);
         let doc = format!("The kernel [`{0}`](fn@{0}), to [`launch`]({0}::launch).", name.unraw());
         quote_spanned! {Span::mixed_site()=>
             #cfgs
             #[doc = #doc]
+            #(#hidden)*
             #[allow(non_camel_case_types, dead_code, unreachable_pub)]
             #vis enum #name {}
         }
@@ -185,4 +187,8 @@ impl Kernel {
             #keep
         }
     }
+}
+
+fn is_doc_hidden(attribute: &syn::Attribute) -> bool {
+    attribute.path().is_ident("doc") && attribute.parse_args::<syn::Ident>().is_ok_and(|word| word == "hidden")
 }

@@ -50,6 +50,7 @@ impl Kernel {
     fn launch_of(&self, arguments: impl Iterator<Item = TokenStream>, generics: &Generics, body: TokenStream) -> TokenStream {
         let (name, vis, unsafety) = (&self.function.sig.ident, &self.function.vis, &self.function.sig.unsafety);
         let (in_fn, _, condition) = generics.split_for_impl();
+        let shared = self.shared_attributes();
         let safety = unsafety.map(|_| quote!(#[doc = "# Safety"] #[doc = "As for the kernel itself, for each thread of the grid."]));
         let doc = format!(
             "Enqueues one launch of the kernel [`{0}`](fn@{0}) on a device, with one thread for each element of the grid.",
@@ -63,6 +64,7 @@ impl Kernel {
                 /// If the device has no code for the kernel, the grid is beyond its limits, or a buffer belongs to
                 /// another device; or an earlier launch's failure, which is told once.
                 #safety
+                #shared
                 #[allow(dead_code, unreachable_pub, private_interfaces, private_bounds, clippy::too_many_arguments)]
                 #vis #unsafety fn launch #in_fn (
                     device: &::relocgpu_runtime::Device,
@@ -75,6 +77,20 @@ impl Kernel {
                 }
             }
         }
+    }
+
+    /// What the user says about the function's signature holds for that of `launch` too. An expectation becomes a
+    /// permission: the lint may well not fire twice.
+    fn shared_attributes(&self) -> TokenStream {
+        let shared = |attribute: &syn::Attribute| match &attribute.meta {
+            meta if meta.path().is_ident("allow") || meta.path().is_ident("deprecated") => Some(quote!(#attribute)),
+            syn::Meta::List(list) if list.path.is_ident("expect") => {
+                let lints = &list.tokens;
+                Some(quote!(#[allow(#lints)]))
+            }
+            _ => None,
+        };
+        self.function.attrs.iter().filter_map(shared).collect()
     }
 
     /// An instance is found by its type's identity, which only types without borrows have. The bound joins those that

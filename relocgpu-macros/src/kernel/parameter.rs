@@ -27,10 +27,12 @@ pub enum Class {
 impl Parameter {
     /// Classifies a parameter; `None` after a fault.
     pub fn new(index: usize, typed: &PatType, faults: &mut Faults) -> Option<Self> {
-        let name = match &*typed.pat {
+        let mut name = match &*typed.pat {
             Pat::Ident(pattern) => pattern.ident.clone(),
             _ => Ident::new(&format!("argument_{index}"), syn::spanned::Spanned::span(&typed.pat)),
         };
+        // `launch` uses it, which lints on names such as `_unused` must know to be the macro's doing.
+        name.set_span(name.span().resolved_at(proc_macro2::Span::call_site()));
         let ty = bare(&typed.ty).clone();
         let class = Class::of(&ty, faults)?;
         Some(Self { name, ty, class })

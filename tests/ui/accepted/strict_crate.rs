@@ -39,6 +39,24 @@ pub enum Mode {
     B,
 }
 
+/// What is said of the function holds for its launch.
+#[gpu_kernel]
+#[doc(hidden)]
+#[expect(clippy::type_complexity)]
+#[allow(clippy::too_many_arguments)]
+pub fn complex(
+    x: [((u32, [u32; 2]), (u32, [u32; 2]), (u32, [[u32; 2]; 3]), ((u32, u32), (u32, [u32; 2]))); 2],
+    _b: u32,
+    _c: u32,
+    _d: u32,
+    _e: u32,
+    _f: u32,
+    _g: u32,
+    _h: u32,
+) {
+    let _ = x;
+}
+
 mod inner {
     use relocgpu_runtime::prelude::*;
 

@@ -12,6 +12,39 @@ mod fault_report;
 #[path = "../../../relocgpu-macros/src/names.rs"]
 mod names;
 
+/// Messages that no compile shows: a launch returns them.
+const OF_LAUNCHES: [&str; 3] = ["SKIPPED", "NO_CRATE", "REJECTED"];
+
+#[test]
+fn every_message_has_a_rejected_program() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
+    let read = |path: &std::path::Path| std::fs::read_to_string(path).expect("a file of the repository");
+    let mut shown = String::new();
+    for folder in ["rejected", "no_build_script", "device_pass"] {
+        for entry in std::fs::read_dir(format!("{root}{folder}")).expect("a folder of the repository") {
+            let path = entry.expect("a file of the repository").path();
+            if path.extension().is_some_and(|extension| extension == "stderr") {
+                shown.push_str(&read(&path));
+            }
+        }
+    }
+    let source = read(format!("{root}../../relocgpu-macros/src/diagnostics.rs").as_ref());
+    let file = syn::parse_file(&source).expect("valid Rust");
+    let messages = file.items.iter().filter_map(|item| match item {
+        syn::Item::Const(message) => Some(message),
+        _ => None,
+    });
+    let mut missing = Vec::new();
+    for message in messages.filter(|message| !OF_LAUNCHES.iter().any(|name| message.ident == name)) {
+        if let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &*message.expr
+            && !shown.contains(text.value().lines().next().unwrap_or_default())
+        {
+            missing.push(message.ident.to_string());
+        }
+    }
+    assert!(missing.is_empty(), "no program under tests/ui shows {missing:?}");
+}
+
 #[test]
 fn image_symbols_agree() {
     for kind in ["lib", "bin", "test"] {
