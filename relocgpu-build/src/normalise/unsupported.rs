@@ -3,6 +3,7 @@
 use super::path_of;
 use super::reach::{Reach, References};
 use crate::link::LinkedKernel;
+use crate::llvm::constant::Constants;
 use crate::llvm::{self, Frame, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
@@ -13,6 +14,9 @@ use std::collections::HashSet;
 
 /// Functions that every lowering supplies.
 const SUPPLIED: [&str; 6] = ["memcmp", "bcmp", "strlen", "memcpy", "memmove", "memset"];
+
+/// Static block-shared memory that every device has.
+const SHARED_BYTES: u64 = 48 * 1024;
 
 /// Host intrinsics that only hint, and that lowering drops.
 const HINTS: [&str; 1] = ["llvm.x86.sse2.pause"];
@@ -39,14 +43,20 @@ impl Fault {
 /// All faults of all kernels.
 pub(crate) fn run<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>]) -> Vec<KernelFault> {
     let references = References::new(module);
+    let constants = Constants::new(module);
     let mut faults = Vec::new();
     for kernel in kernels {
         let reach = references.from(kernel.function);
         let mut seen = HashSet::new();
+        let mut shared = Shared::default();
         for function in &reach.order {
-            let in_references = references.made_by(*function).iter().filter_map(|(at, global)| Some((*at, of_reference(*global)?)));
+            let in_references = references.made_by(*function).iter().filter_map(|(at, global)| {
+                let fault = of_reference(*global).or_else(|| shared.of(&constants, *global));
+                Some((*at, fault?))
+            });
+            let in_references: Vec<_> = in_references.collect();
             let in_code = llvm::instructions(*function).into_iter().filter_map(|at| Some((at, of_instruction(at)?)));
-            for (at, fault) in in_references.chain(in_code) {
+            for (at, fault) in in_references.into_iter().chain(in_code) {
                 if seen.insert(fault.clone()) {
                     faults.push(report(kernel, &reach, *function, at, &fault));
                 }
@@ -60,22 +70,86 @@ fn report<'c>(kernel: &LinkedKernel<'c>, reach: &Reach<'c>, function: FunctionVa
     let descriptor = &kernel.descriptor;
     let mut message = format!("kernel `{}`: {}", kernel.name, fault.what);
     for instruction in std::iter::once(at).chain(reach.chain(function)) {
-        let Some(caller) = instruction.function() else { continue };
-        let name = if caller == kernel.function { kernel.name.clone() } else { path_of(&Value::from(caller).name()) };
-        match place(instruction) {
-            Some(frame) => message += &format!("\n  at {frame}, in `{name}`"),
-            None => message += &format!("\n  in `{name}`"),
+        // The entry is the macro's, not the user's.
+        let Some(caller) = instruction.function().filter(|caller| *caller != kernel.function) else { continue };
+        // What the standard library does on the way helps nobody.
+        if let Some(frame) = llvm::location_of(instruction).into_iter().find(|frame| !is_std(frame)) {
+            message += &format!("\n  at {frame}, in `{}`", path_of(&Value::from(caller).name()));
         }
     }
     message += &format!("\nhelp: {}", fault.help);
     KernelFault { kernel: descriptor.name.clone(), file: descriptor.file.clone(), line: descriptor.line, message }
 }
 
-/// The innermost place that is not the standard library's, else the innermost.
-fn place(instruction: Value) -> Option<Frame> {
-    let frames = llvm::location_of(instruction);
-    let own = frames.iter().find(|frame| !frame.file.starts_with("library/") && !frame.file.starts_with("/rustc/") && frame.line != 0);
-    own.or(frames.first()).cloned()
+fn is_std(frame: &Frame) -> bool {
+    frame.line == 0 || frame.file.starts_with("library/") || frame.file.starts_with("/rustc/")
+}
+
+/// Block-shared memory that one kernel has been seen to use.
+#[derive(Default)]
+struct Shared<'c> {
+    seen: HashSet<Value<'c>>,
+    bytes: u64,
+}
+
+impl<'c> Shared<'c> {
+    fn of(&mut self, constants: &Constants, value: Value<'c>) -> Option<Fault> {
+        let global = value.as_global().filter(|global| is_shared(*global))?;
+        let path = path_of(&value.name());
+        if global.get_initializer().is_some_and(|initial| !Value::from(initial).is_undef()) {
+            return Some(Fault::new(
+                format!("declares block-shared memory `{path}` with an initial value, which no device gives it"),
+                "declare it with `device!(shared: [T; N])`, write it, and wait at the barrier before the first read",
+            ));
+        }
+        if !self.seen.insert(value) {
+            return None;
+        }
+        let before = self.bytes;
+        self.bytes += constants.size_of(global);
+        (before <= SHARED_BYTES && self.bytes > SHARED_BYTES).then(|| {
+            Fault::new(
+                format!("declares {} bytes or more of block-shared memory; a block has {SHARED_BYTES}", self.bytes),
+                "use smaller tiles, or keep part of the data in a buffer",
+            )
+        })
+    }
+}
+
+fn is_shared(global: GlobalValue) -> bool {
+    global.get_section().is_some_and(|section| section.to_string_lossy().starts_with(SHARED_SECTION))
+}
+
+/// A path from a constant back to itself.
+fn cycle<'c>(start: Value<'c>) -> Option<Vec<Value<'c>>> {
+    let mut seen = HashSet::new();
+    let mut open = vec![vec![start]];
+    while let Some(path) = open.pop() {
+        for next in path.last().into_iter().flat_map(|value| globals_in(*value)) {
+            if next == start {
+                return Some(path);
+            }
+            if seen.insert(next) {
+                open.push(path.iter().copied().chain([next]).collect());
+            }
+        }
+    }
+    None
+}
+
+/// Global variables that an initialiser mentions.
+fn globals_in(global: Value) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut open = global.operands();
+    while let Some(value) = open.pop() {
+        if value.as_global().is_some() {
+            found.push(value);
+        } else if value.is_constant() && value.as_function().is_none() && seen.insert(value) {
+            open.extend(value.operands());
+        }
+    }
+    found
 }
 
 fn of_reference(global: Value) -> Option<Fault> {
@@ -100,13 +174,11 @@ fn of_undefined(function: FunctionValue) -> Option<Fault> {
         return None;
     }
     let path = path_of(&symbol);
+    let of_std = ["std::", "<std::", "<alloc::sync::Arc<std::"].iter().any(|start| path.starts_with(start)) || path.contains(" as std::");
     let allocates = path.starts_with("__rustc::__r") || path.starts_with("alloc::alloc::") || path.starts_with("alloc::raw_vec::");
     Some(if allocates {
-        Fault::new(
-            format!("allocates memory (`{path}`), and there is no allocator on the device"),
-            "use fixed-size arrays, or pass a buffer to the kernel",
-        )
-    } else if path.starts_with("std::") {
+        Fault::new("allocates memory, and there is no allocator on the device", "use fixed-size arrays, or pass a buffer to the kernel")
+    } else if of_std {
         Fault::new(
             format!("calls `{path}`, which belongs to the host's operating system"),
             "call it on the host and pass the result, as a parameter or through `host!(…)`",
@@ -169,9 +241,17 @@ fn of_global(global: GlobalValue) -> Option<Fault> {
             "pass its value, as a parameter or through `host!(…)`",
         ));
     }
-    let shared = global.get_section().is_some_and(|s| s.to_string_lossy().starts_with(SHARED_SECTION));
-    if global.is_constant() || shared {
+    if is_shared(global) {
         return None;
+    }
+    if global.is_constant() {
+        let mut through: Vec<_> = cycle(global.into())?.into_iter().map(|value| format!("`{}`", path_of(&value.name()))).collect();
+        // Reported once, whichever of them is met first.
+        through.sort();
+        return Some(Fault::new(
+            format!("uses {}, constants that refer to each other in a circle", through.join(" and ")),
+            "refer by index instead of by reference",
+        ));
     }
     Some(Fault::new(
         format!("uses `{path}`, a static that can change: on the device it would be another one than on the host"),
