@@ -55,7 +55,8 @@ pub(super) fn compute(graph: &[u8], root: &str) -> Vec<String> {
     }
     let host = |reached_too: bool| {
         let units = graph.units.iter().enumerate().filter(|(_, unit)| unit.platform.is_none() && unit.mode == "build");
-        let chosen = units.filter(|(i, _)| reached.contains(i) == reached_too);
+        // The root's own script is copied; naming it would give each kernel crate a device target folder of its own.
+        let chosen = units.filter(|(i, unit)| unit.pkg_id != root && reached.contains(i) == reached_too);
         let key = |unit: &Unit| {
             let script = if unit.target.kind.iter().any(|k| k == "custom-build") { "!" } else { "" };
             name_and_version(&unit.pkg_id) + script
@@ -103,7 +104,7 @@ mod tests {
         ];
         let graph = serde_json::json!({ "version": 1, "units": units, "roots": [0] }).to_string();
         let skipped = compute(graph.as_bytes(), "path+file:///w/app#0.1.0");
-        assert_eq!(skipped, ["app@0.1.0!", "bindgen@0.7.0", "foreign@1.0.0", "inkwell@0.11.0"]);
+        assert_eq!(skipped, ["bindgen@0.7.0", "foreign@1.0.0", "inkwell@0.11.0"]);
         assert!(compute(b"no graph", "").is_empty());
     }
 }
