@@ -21,8 +21,8 @@ Options:
                                     IMAGE is the package's and the target's name, longer if several share it
                     IMAGE.OBJECT    the objects with an image's native code, if FILE is an object or an archive.
                                     In a linked FILE that code is part of the program's own: only PTX is written,
-                                    and a note says so. The objects then lie in the package's build folder
-                                    (target/*/build/*/out), or in $RELOCGPU_KEEP if the build was given one
+                                    and a note says so. The objects are then in the library that was linked,
+                                    target/*/build/PACKAGE-*/out/relocgpu/*/librelocgpu_*.a: inspect that
   -h, --help      print this text
   -V, --version   print the version
 
