@@ -19,14 +19,15 @@ mod watch;
 pub(crate) use artifacts::{BitcodeUnit, TargetKind};
 
 use crate::Builder;
-use crate::env::{self, Env};
+use crate::env::Env;
 use crate::error::Error;
 use crate::parent::Parent;
 use crate::toolchain::Toolchain;
+use cargo::{Compiled, Nested};
 use relocgpu_runtime::contract::manifest::Rejection;
 use relocgpu_runtime::contract::names::DEVICE_CFG;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What the device pass came to.
 #[derive(Debug, Default)]
@@ -39,8 +40,6 @@ pub(crate) struct DevicePass {
     pub watch: BTreeSet<PathBuf>,
     /// Whether the next build must run the pass again whatever has changed.
     pub unfinished: bool,
-    /// Which kinds of target the package has.
-    pub kinds: Vec<TargetKind>,
     /// Root of the workspace, to which source paths of members are relative.
     pub workspace_root: PathBuf,
 }
@@ -51,49 +50,26 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
     let package = metadata.own(env)?;
     let lock = lockfile::find(env, &metadata, parent)?;
     let tools = folder::tools(env, toolchain)?;
-    let flags = rustflags(env, builder);
-    let prepare = |target_dir: &Path, selection: &[String]| {
-        let mut command = cargo::command(env);
-        command.args(["check", "--offline", "--message-format=json", "--keep-going", "--no-default-features"]);
-        command.args(["--package", &package.id, "--profile", &folder::profile(env), "--target", &env.target]);
-        command.arg("--target-dir").arg(target_dir).arg("--features").arg(env.features.join(",")).args(selection);
-        lockfile::apply(&lock, &mut command);
-        command.env("RUSTC_WRAPPER", &tools.wrapper).env("RUSTC_WORKSPACE_WRAPPER", "");
-        command.env("CARGO_ENCODED_RUSTFLAGS", &flags).env("CARGO_INCREMENTAL", "0").env(env::DEVICE_PASS, "1");
-        command
-    };
+    let nested = Nested { env, lock: &lock, tools: &tools, package_id: &package.id, flags: rustflags(env, builder) };
 
     let programs = targets::library_and_programs(env, package);
     // Tests of a dependency are nobody's business.
     let tests = if lock.copy.is_none() { targets::tests_with_kernels(env, package) } else { None };
-    let graph_of = |selection: &[String]| cargo::unit_graph(prepare(&tools.files.join("graph"), selection));
-    let graph = tests.as_ref().and_then(|plan| graph_of(&[&["--lib".to_owned(), "--bins".to_owned()], &plan.selection[..]].concat()));
-    let graph = graph.or_else(|| graph_of(&programs.selection)).unwrap_or_default();
+    let graph =
+        tests.as_ref().and_then(|tests| nested.unit_graph(&[&["--lib", "--bins"].map(str::to_owned), &tests.selection[..]].concat()));
+    let graph = graph.or_else(|| nested.unit_graph(&programs.selection)).unwrap_or_default();
     let skipped = skip_set::compute(&graph, &package.id).join(",");
-    let target_dir = tools.target_dir(&format!("{flags}\0{skipped}"));
-    let check = |selection: &[String]| {
-        let mut command = prepare(&target_dir, selection);
-        command.env("RELOCGPU_WRAP_ROOT", &env.manifest_dir).env("RELOCGPU_WRAP_FILES", &tools.files);
-        command.env("RELOCGPU_WRAP_SKIP", &skipped).env("RELOCGPU_WRAP_SCRIPT", own_executable()?);
-        cargo::check(env, command)
-    };
-    let device_dir = target_dir.join(&env.target);
-    let mut pass = DevicePass { workspace_root: metadata.workspace_root.clone(), ..DevicePass::default() };
-    pass.kinds.extend(package.targets.iter().filter_map(TargetKind::of));
-    pass.watch.insert(lock.path.clone());
+    let target_dir = tools.target_dir(&format!("{}\0{skipped}", nested.flags));
 
-    let mut compile = |plan: &targets::Plan| -> Result<(), Error> {
-        let compiled = check(&plan.selection)?;
-        let (mut units, names) = artifacts::units(env, &package.id, &device_dir, &compiled)?;
-        units.retain(|unit| plan.units.contains(&unit.name));
-        pass.units.extend(units);
+    let mut pass = DevicePass {
+        watch: BTreeSet::from([lock.path.clone()]),
+        workspace_root: metadata.workspace_root.clone(),
+        ..DevicePass::default()
+    };
+    let mut compile = |plan: &targets::Plan| {
+        let compiled = nested.check(&target_dir, &skipped, plan)?;
         pass.watch.extend(watch::files(env, &metadata, &target_dir, &compiled));
-        if !compiled.errors.is_empty() {
-            let text = format!("{}\nshown again by: {}", compiled.errors.join("\n"), compiled.command);
-            let missing = plan.units.iter().filter(|unit| !names.contains(unit));
-            pass.rejected.extend(missing.map(|unit| Rejection { unit: unit.clone(), text: text.clone() }));
-            pass.unfinished = true;
-        }
+        pass.add(plan, artifacts::units(env, &package.id, &target_dir.join(&env.target), &compiled)?, &compiled, &nested);
         Ok(())
     };
     compile(&programs)?;
@@ -105,6 +81,19 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
         pass.unfinished = true;
     }
     Ok(pass)
+}
+
+impl DevicePass {
+    /// Takes the units of one nested compile; those that it should have made and has not are rejected.
+    fn add(&mut self, plan: &targets::Plan, units: artifacts::Units, compiled: &Compiled, nested: &Nested) {
+        self.units.extend(units.with_kernels.into_iter().filter(|unit| plan.units.contains(&unit.name)));
+        if !compiled.errors.is_empty() {
+            let text = format!("{}\n{}", compiled.errors.join("\n"), nested.again());
+            let missing = plan.units.iter().filter(|unit| !units.all.contains(unit));
+            self.rejected.extend(missing.map(|unit| Rejection { unit: unit.clone(), text: text.clone() }));
+            self.unfinished = true;
+        }
+    }
 }
 
 /// Flags for every crate of the device pass. Cargo compiles again when they change.
@@ -152,11 +141,6 @@ fn inherited(outer: &[String]) -> Vec<String> {
         }
     }
     kept
-}
-
-/// The build script that is running.
-fn own_executable() -> Result<PathBuf, Error> {
-    std::env::current_exe().map_err(Error::file("find the build script's own executable in", "/proc/self/exe"))
 }
 
 #[cfg(test)]

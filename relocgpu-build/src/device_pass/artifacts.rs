@@ -77,14 +77,17 @@ pub(super) fn unit_name(env: &Env, target: &Target, kind: TargetKind, test: bool
     }
 }
 
-/// The units of the package, those without any mention of a kernel left out; and the names of all of them.
-pub(super) fn units(
-    env: &Env,
-    package_id: &str,
-    device_dir: &Path,
-    compiled: &Compiled,
-) -> Result<(Vec<BitcodeUnit>, Vec<UnitName>), Error> {
-    let (mut units, mut names) = (Vec::new(), Vec::new());
+/// The units that a nested compile has made of the package.
+pub(super) struct Units {
+    /// Those that mention a kernel.
+    pub with_kernels: Vec<BitcodeUnit>,
+    /// The names of all.
+    pub all: Vec<UnitName>,
+}
+
+/// Finds the units of the package.
+pub(super) fn units(env: &Env, package_id: &str, device_dir: &Path, compiled: &Compiled) -> Result<Units, Error> {
+    let (mut units, mut all) = (Vec::new(), Vec::new());
     // Cargo reports a unit after those it depends on.
     let mut libraries: Vec<(PathBuf, bool)> = Vec::new();
     for artifact in &compiled.artifacts {
@@ -96,7 +99,7 @@ pub(super) fn units(
         let is_library = kind == TargetKind::Lib && !artifact.profile.test;
         if is_own {
             let name = unit_name(env, &artifact.target, kind, artifact.profile.test);
-            names.push(name.clone());
+            all.push(name.clone());
             units.push(BitcodeUnit {
                 name,
                 kind,
@@ -119,7 +122,7 @@ pub(super) fn units(
         unit.libraries = libraries.iter().filter(|(_, is_own)| own_library || !is_own).map(|(path, _)| path.clone()).collect();
         with_kernels.push(unit);
     }
-    Ok((with_kernels, names))
+    Ok(Units { with_kernels, all })
 }
 
 /// `<dir>/lib<crate>-<hash>.rmeta` has its bitcode in `<dir>/<crate>-<hash>.bc`; `None` for host units.

@@ -1,9 +1,14 @@
 //! Starting the nested cargo and reading its messages.
 
+use super::folder::{self, Tools};
+use super::lockfile::{self, Lock};
+use super::targets::Plan;
+use super::{artifacts, metadata};
 use crate::env::{self, Env};
 use crate::error::Error;
+use relocgpu_runtime::contract::names::DEVICE_CFG;
 use serde::Deserialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Cargo on the package, with a clean environment.
@@ -34,8 +39,6 @@ pub(super) struct Compiled {
     pub scripts: Vec<Script>,
     /// Rendered errors.
     pub errors: Vec<String>,
-    /// The command.
-    pub command: String,
 }
 
 /// A `compiler-artifact` message.
@@ -43,7 +46,7 @@ pub(super) struct Compiled {
 pub(super) struct Artifact {
     pub package_id: String,
     pub manifest_path: PathBuf,
-    pub target: super::metadata::Target,
+    pub target: metadata::Target,
     pub profile: Profile,
     pub filenames: Vec<PathBuf>,
 }
@@ -79,13 +82,66 @@ struct Diagnostic {
     rendered: Option<String>,
 }
 
-/// Runs a prepared `cargo check --message-format=json`. A compile error is not an `Err`.
-pub(super) fn check(env: &Env, mut command: Command) -> Result<Compiled, Error> {
-    let shown = shell_line(&command);
+/// What all nested compiles of one package have in common.
+pub(super) struct Nested<'a> {
+    pub env: &'a Env,
+    pub lock: &'a Lock,
+    pub tools: &'a Tools,
+    pub package_id: &'a str,
+    /// `CARGO_ENCODED_RUSTFLAGS`.
+    pub flags: String,
+}
+
+impl Nested<'_> {
+    fn command(&self, target_dir: &Path, selection: &[String]) -> Command {
+        let env = self.env;
+        let mut command = command(env);
+        command.args(["check", "--offline", "--message-format=json", "--keep-going", "--no-default-features"]);
+        command.args(["--package", self.package_id, "--profile", &folder::profile(env), "--target", &env.target]);
+        command.arg("--target-dir").arg(target_dir).arg("--features").arg(env.features.join(",")).args(selection);
+        lockfile::apply(self.lock, &mut command);
+        command.env("RUSTC_WRAPPER", &self.tools.wrapper).env("RUSTC_WORKSPACE_WRAPPER", "");
+        command.env("CARGO_ENCODED_RUSTFLAGS", &self.flags).env("CARGO_INCREMENTAL", "0").env(env::DEVICE_PASS, "1");
+        command
+    }
+
+    /// A command that shows a rejection outside of any build script.
+    pub fn again(&self) -> String {
+        let variables = format!("{}=1 RUSTFLAGS='--cfg {DEVICE_CFG}'", env::DEVICE_PASS);
+        let features = if self.env.features.is_empty() { String::new() } else { format!(" --features {}", self.env.features.join(",")) };
+        format!("shown again by: {variables} cargo check -p {} --no-default-features{features}", self.env.package)
+    }
+
+    /// What cargo would compile, as JSON; nothing is compiled. `None` if cargo cannot say.
+    pub fn unit_graph(&self, selection: &[String]) -> Option<Vec<u8>> {
+        let mut command = self.command(&self.tools.files.join("graph"), selection);
+        command.args(["--unit-graph", "-Zunstable-options"]).env("RUSTC_BOOTSTRAP", "1");
+        command.output().ok().filter(|output| output.status.success()).map(|output| output.stdout)
+    }
+
+    /// Compiles. A compile error is not an `Err`.
+    pub fn check(&self, target_dir: &Path, skipped: &str, plan: &Plan) -> Result<Compiled, Error> {
+        let mut command = self.command(target_dir, &plan.selection);
+        let script = std::env::current_exe().map_err(Error::file("find the build script's own executable in", "/proc/self/exe"))?;
+        command.env("RELOCGPU_WRAP_ROOT", &self.env.manifest_dir).env("RELOCGPU_WRAP_FILES", &self.tools.files);
+        command.env("RELOCGPU_WRAP_SKIP", skipped).env("RELOCGPU_WRAP_SCRIPT", script);
+        let compiled = run(self.env, &mut command)?;
+        if compiled.artifacts.iter().filter_map(|a| artifacts::bitcode(a, &target_dir.join(&self.env.target))).all(|b| b.exists()) {
+            return Ok(compiled);
+        }
+        // Cargo does not miss files that only our flags make: somebody has cleaned up among them.
+        let _ = std::fs::remove_dir_all(target_dir);
+        run(self.env, &mut command)
+    }
+}
+
+/// Runs a `cargo check --message-format=json`.
+fn run(env: &Env, command: &mut Command) -> Result<Compiled, Error> {
+    let shown = shell_line(command);
     let failed = |stderr: String| Error::NestedCargo { package: env.package.clone(), command: shown.clone(), stderr };
     // The messages must not reach our standard output, where cargo would take them for instructions.
     let output = command.output().map_err(|e| failed(e.to_string()))?;
-    let mut compiled = Compiled { command: shown.clone(), ..Compiled::default() };
+    let mut compiled = Compiled::default();
     for line in String::from_utf8_lossy(&output.stdout).lines().filter(|l| l.starts_with('{')) {
         match serde_json::from_str(line).map_err(|e| Error::Message { what: e.to_string(), line: line.to_owned() })? {
             Message::CompilerArtifact(artifact) => compiled.artifacts.push(artifact),
@@ -99,14 +155,5 @@ pub(super) fn check(env: &Env, mut command: Command) -> Result<Compiled, Error> 
     if !output.status.success() && compiled.errors.is_empty() {
         return Err(failed(stderr));
     }
-    if output.status.success() {
-        compiled.errors.clear();
-    }
     Ok(compiled)
-}
-
-/// What a prepared `cargo check` would compile, as JSON; nothing is compiled. `None` if cargo cannot say.
-pub(super) fn unit_graph(mut command: Command) -> Option<Vec<u8>> {
-    command.args(["--unit-graph", "-Zunstable-options"]).env("RUSTC_BOOTSTRAP", "1");
-    command.output().ok().filter(|output| output.status.success()).map(|output| output.stdout)
 }

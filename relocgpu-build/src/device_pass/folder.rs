@@ -98,3 +98,33 @@ fn compile_wrapper(env: &Env, files: &Path, wrapper: &Path) -> Result<(), Error>
     }
     fs::rename(&partial, wrapper).map_err(Error::file("rename to", wrapper))
 }
+
+#[cfg(test)]
+mod tests {
+    #[allow(dead_code)]
+    #[path = "../stand_in.rs"]
+    mod stand_in;
+
+    /// Each use compiles with both.
+    macro_rules! uses {
+        ($krate:path) => {{
+            use $krate as krate;
+            let _: fn() = krate::compile;
+            |builder: krate::Builder| {
+                let builder = builder.arch(80).architectures([75, 90]).cpu_levels(["x86-64"]).cpu_levels(vec![String::new()]);
+                builder.line_info(true).keep("folder").keep(std::path::PathBuf::new()).cfg("name").clone().compile()
+            }
+        }};
+    }
+
+    #[test]
+    fn the_stand_in_has_the_interface_of_the_real_one() {
+        let _ = (uses!(crate), uses!(stand_in));
+        let names = |text: &str| {
+            let lines = text.lines().map(str::trim_start);
+            let names = lines.filter_map(|l| l.strip_prefix("pub fn ")?.split(['(', '<']).next().map(str::to_owned));
+            names.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(names(include_str!("stand_in.rs")), names(include_str!("../lib.rs")));
+    }
+}

@@ -17,8 +17,6 @@ use std::path::{Path, PathBuf};
 pub(super) struct Lock {
     /// The outer build's lock file.
     pub path: PathBuf,
-    /// Its text.
-    pub text: String,
     /// The copy for the nested cargo, if the package is not a member of the outer workspace.
     pub copy: Option<PathBuf>,
 }
@@ -34,7 +32,7 @@ pub(super) fn find(env: &Env, metadata: &Metadata, parent: &Parent) -> Result<Lo
     // A lock file of another name can only be read through a copy.
     let is_own = same(root, &metadata.workspace_root) && path.ends_with("Cargo.lock");
     let copy = if is_own { None } else { Some(seed(env, &text)?) };
-    Ok(Lock { path, text, copy })
+    Ok(Lock { path, copy })
 }
 
 /// The one that the user names.

@@ -24,7 +24,6 @@ pub(super) struct Package {
     pub name: String,
     pub version: String,
     pub targets: Vec<Target>,
-    pub dependencies: Vec<Dependency>,
 }
 
 /// One target of a package.
@@ -36,15 +35,6 @@ pub(super) struct Target {
     pub src_path: PathBuf,
     #[serde(default, rename = "required-features")]
     pub required_features: Vec<String>,
-}
-
-/// One dependency of a package.
-#[derive(Debug, Deserialize)]
-pub(super) struct Dependency {
-    /// Name of the package, whatever the dependency is called.
-    pub name: String,
-    /// `None`, `build` or `dev`.
-    pub kind: Option<String>,
 }
 
 /// Asks cargo.
