@@ -3,6 +3,7 @@
 mod locations;
 mod names;
 mod order;
+mod prune;
 mod records;
 
 use crate::job::Job;
@@ -56,6 +57,7 @@ pub(crate) fn run(linked: &Linked, job: &Job) -> Result<Unit, StageError> {
     }
     let kernels = describe(module, &linked.kernels, &job.unit.version);
     drop_unused_reporter(linked, &kernels)?;
+    prune::run(module, &linked.machine)?;
     let records = records::run(module)?;
     let external = [intrinsic::REPORT, intrinsic::STORE_RECORD].into_iter().filter_map(|name| module.get_function(name));
     let roots: Vec<_> = linked.kernels.iter().map(|kernel| kernel.function).chain(external).collect();
