@@ -1,4 +1,4 @@
-//! Kernels compiled by rustc and lowered. That they run and give the right results is tested end to end.
+//! Kernels compiled by rustc, lowered, and run.
 
 use super::*;
 use crate::relocate::Unit;
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const KERNELS: [&str; 5] = ["cooperate", "indices", "panics", "panics_late", "saxpy"];
+const KERNELS: [&str; 6] = ["cooperate", "indices", "panics", "panics_late", "phases", "saxpy"];
 const LEVELS: [&str; 3] = ["x86-64", "x86-64-v3", "x86-64-v4"];
 
 /// A unit of the kernels in `tests/<file>.rs`, with one slot if they have it.
@@ -84,7 +84,7 @@ fn each_level_has_hidden_block_functions_and_needs_the_slots_only() {
         assert_eq!(symbols(&level.object, false), BTreeSet::from([native.slots.clone()]), "{}", level.name);
         assert!(all_hidden(&level.object), "{}", level.name);
         let cooperating: Vec<_> = level.kernels.iter().map(|k| k.frame_bytes > 0).collect();
-        assert_eq!(cooperating, [true, false, false, true, false]);
+        assert_eq!(cooperating, [true, false, false, true, true, false]);
         assert!(level.kernels.iter().all(|k| k.shared_bytes >= 3 + 256 * 8));
     }
 }
@@ -138,4 +138,39 @@ fn a_barrier_that_is_not_in_the_kernels_own_code_is_a_fault_at_the_kernel() {
         assert_eq!((&*fault.kernel, &*fault.file, fault.line), (&*format!("faults::{kernel}"), "src/k.rs", 1));
         assert!(fault.message.contains(why) && fault.message.contains("barrier"), "{}", fault.message);
     }
+}
+
+#[test]
+fn blocks_run_and_compute_what_the_kernels_say() {
+    let unit = unit("kernels", &KERNELS, Some("test_gain"));
+    let native = lower(&unit, &LEVELS).unwrap_or_else(|e| panic!("{e:?}"));
+    let dir = tempfile::tempdir().unwrap();
+    // What the harness knows of each level: the entries of the image's CPU table.
+    let (mut declarations, mut table, mut objects) = (String::new(), String::new(), Vec::new());
+    for (number, level) in native.levels.iter().enumerate() {
+        declarations += &format!("static int has_{number}(void) {{ return __builtin_cpu_supports(\"{}\"); }}\n", level.name);
+        table += &format!("{{ \"{}\", has_{number}, {{", level.name);
+        for kernel in &level.kernels {
+            declarations += &format!("void {}(const void *);\n", kernel.symbol);
+            table += &format!(" {{ {}, {}, {} }},", kernel.symbol, kernel.frame_bytes, kernel.shared_bytes);
+        }
+        table += " } },\n";
+        let object = dir.path().join(format!("{number}.o"));
+        std::fs::write(&object, &level.object).unwrap();
+        objects.push(object);
+    }
+    let header = format!(
+        "{declarations}typedef struct {{ const char *name; int (*supported)(void); Kernel kernels[{}]; }} Level;\nstatic const Level levels[] = {{\n{table}}};\n",
+        KERNELS.len()
+    );
+    std::fs::write(dir.path().join("kernels.h"), header).unwrap();
+    let program = dir.path().join("run");
+    let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lower/cpu/tests/run.c");
+    let slots = format!("-DSLOTS={}", native.slots);
+    let compiled =
+        Command::new("cc").args(["-O1", "-I"]).arg(dir.path()).arg(&slots).arg(&harness).args(&objects).arg("-o").arg(&program).status();
+    assert!(compiled.unwrap().success());
+    let run = Command::new(&program).output().unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.contains("x86-64 ran"), "{}: {said}", run.status);
 }

@@ -214,3 +214,53 @@ fn panics_late(x: &[u64], mut out: Raw<u64>) {
 unsafe extern "C" fn entry_panics_late(p: *const Panics) {
     unsafe { panics_late((*p).x.slice(), (*p).out) }
 }
+
+#[repr(C)]
+pub struct Phases {
+    input: Raw<u64>,
+    out: Raw<u64>,
+    bound: u32,
+}
+
+#[unsafe(link_section = ".relocgpu.shared")]
+static mut LINE: core::mem::MaybeUninit<[u64; 64]> = core::mem::MaybeUninit::uninit();
+
+/// Two barriers one after the other; a local array, the index, a load and a condition live across them.
+#[inline(never)]
+fn phases(input: &[u64], mut out: Raw<u64>, bound: u32) {
+    let (tx, ty, tz) = (__relocgpu_thread_idx_x(), __relocgpu_thread_idx_y(), __relocgpu_thread_idx_z());
+    let t = ((tz * __relocgpu_block_dim_y() + ty) * __relocgpu_block_dim_x() + tx) as usize;
+    let block = (__relocgpu_block_idx_y() * __relocgpu_grid_dim_x() + __relocgpu_block_idx_x()) as usize;
+    let i = block * 64 + t;
+    let line = &raw mut LINE as *mut u64;
+    let own = at(input, i);
+    let mut local = [0u64; 4];
+    for (j, slot) in local.iter_mut().enumerate() {
+        *slot = own + j as u64;
+    }
+    unsafe { line.add(t).write(own) };
+    barrier();
+    let mirrored = unsafe { line.add(63 - t).read() };
+    let near = (t as u32) < bound;
+    let next = if near { unsafe { line.add((t + 1) % 64).read() } } else { 0 };
+    if bound == 1000 && t == 17 {
+        return;
+    }
+    barrier();
+    unsafe { line.add(t).write(2 * mirrored) };
+    let mut sum = unsafe { line.add(t).read() } + own;
+    for (j, slot) in local.iter().enumerate() {
+        sum += slot * (j as u64 + 1);
+    }
+    if near {
+        sum += next;
+    }
+    if let Some(out) = out.get_mut(i) {
+        *out = sum + __relocgpu_thread_idx_x() as u64;
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_phases(p: *const Phases) {
+    unsafe { phases((*p).input.slice(), (*p).out, (*p).bound) }
+}

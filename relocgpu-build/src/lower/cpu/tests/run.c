@@ -1,0 +1,191 @@
+// Runs the block functions of kernels.rs as the CPU device does, and checks what they computed.
+// Symbols come from the command line: RUN(kernel, level) names a block function, SLOTS the slots.
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+typedef struct { uint32_t kind, reserved; uint64_t location, args[3]; const char *text; uint64_t text_len; uint32_t thread[3], block[3]; } Report;
+typedef struct Context {
+    uint32_t block_idx[3], block_dim[3], grid_dim[3], thread_idx[3];
+    char *shared, *frames;
+    uint64_t frame_stride;
+    void (*panic)(struct Context *, const Report *);
+    void (*drive)(struct Context *);
+} Context;
+typedef void (*Run)(const void *);
+typedef void (*Resume)(void *);
+
+#define STACK (1 << 20)
+#define RESERVED 256
+static char *stack;
+static ucontext_t host, device;
+static Report report;
+static int panicked, diverged;
+
+static void leave(void) { swapcontext(&device, &host); }
+static void on_panic(Context *c, const Report *r) { (void)c; report = *r; panicked = 1; leave(); }
+static void on_drive(Context *c) {
+    uint64_t n = (uint64_t)c->block_dim[0] * c->block_dim[1] * c->block_dim[2], waiting = 0, i;
+    for (i = 0; i < n; i++) waiting += *(Resume *)(c->frames + i * c->frame_stride) != 0;
+    while (waiting == n) {
+        for (waiting = i = 0; i < n; i++) {
+            Resume *at = (Resume *)(c->frames + i * c->frame_stride);
+            if (*at) (*at)(at);
+            waiting += *at != 0;
+        }
+    }
+    if (waiting) { diverged = 1; leave(); }
+}
+
+static Run now_run;
+static const void *now_params;
+static void body(void) { now_run(now_params); }
+
+// Runs a whole grid; stops at the first panic or divergence.
+static void launch(Run run, uint64_t frame_bytes, uint64_t shared_bytes, const uint32_t grid[3], const uint32_t block[3], const void *params) {
+    Context *c = (Context *)(stack + STACK - RESERVED);
+    uint64_t stride = (frame_bytes + 15) / 16 * 16;
+    memset(c, 0, sizeof *c);
+    c->shared = aligned_alloc(128, (shared_bytes + 255) / 128 * 128);
+    c->frames = aligned_alloc(16, stride * block[0] * block[1] * block[2] + 16);
+    c->frame_stride = stride, c->panic = on_panic, c->drive = on_drive;
+    memcpy(c->grid_dim, grid, 12), memcpy(c->block_dim, block, 12);
+    panicked = diverged = 0;
+    now_run = run, now_params = params;
+    for (uint32_t z = 0; z < grid[2]; z++) for (uint32_t y = 0; y < grid[1]; y++) for (uint32_t x = 0; x < grid[0]; x++) {
+        if (panicked || diverged) break;
+        c->block_idx[0] = x, c->block_idx[1] = y, c->block_idx[2] = z;
+        getcontext(&device);
+        device.uc_stack.ss_sp = stack, device.uc_stack.ss_size = STACK - RESERVED, device.uc_link = &host;
+        makecontext(&device, body, 0);
+        swapcontext(&host, &device);
+    }
+    free(c->shared), free(c->frames);
+}
+
+#define CHECK(condition, ...) do { if (!(condition)) { printf("%s: line %d: ", level, __LINE__); printf(__VA_ARGS__); puts(""); failures++; } } while (0)
+static int failures;
+
+typedef struct { void *data; uint64_t len; } Raw;
+typedef struct { Run run; uint64_t frame, shared; } Kernel;
+
+static void saxpy(const char *level, Kernel k) {
+    enum { N = 3000 };
+    static float x[N], y[N], was[N];
+    for (int i = 0; i < N; i++) x[i] = i * 0.5f, was[i] = y[i] = i % 13;
+    struct { Raw x, y; float a; } p = {{x, N}, {y, N}, 3.25f};
+    launch(k.run, k.frame, k.shared, (uint32_t[]){12, 1, 1}, (uint32_t[]){256, 1, 1}, &p);
+    CHECK(!panicked, "saxpy panics");
+    for (int i = 0; i < N; i++) CHECK(y[i] == 3.25f * x[i] + was[i], "y[%d] = %f", i, y[i]);
+    // An index out of bounds in the middle of a vector: those before it are done, those behind it are not.
+    for (int len = 0; len < 300; len += 7) {
+        memcpy(y, was, sizeof y);
+        p.x.len = len;
+        launch(k.run, k.frame, k.shared, (uint32_t[]){12, 1, 1}, (uint32_t[]){256, 1, 1}, &p);
+        CHECK(panicked && report.args[0] == (uint64_t)len && report.args[1] == (uint64_t)len && report.location == 7, "len %d", len);
+        CHECK(report.thread[0] == (uint32_t)len % 256 && report.block[0] == (uint32_t)len / 256, "thread %u of block %u", report.thread[0], report.block[0]);
+        for (int i = 0; i < N; i++) CHECK(y[i] == (i < len ? 3.25f * x[i] + was[i] : was[i]), "len %d: y[%d] = %f", len, i, y[i]);
+    }
+}
+
+static void indices(const char *level, Kernel k) {
+    uint32_t grid[3] = {3, 2, 2}, block[3] = {5, 3, 2};
+    uint64_t out[15 * 6 * 4] = {0};
+    struct { Raw out; } p = {{out, 15 * 6 * 4}};
+    launch(k.run, k.frame, k.shared, grid, block, &p);
+    for (uint64_t z = 0; z < 4; z++) for (uint64_t y = 0; y < 6; y++) for (uint64_t x = 0; x < 15; x++) {
+        uint64_t right = x | y << 16 | z << 32 | (3 + x % 5 % 7) << 48, is = out[(z * 6 + y) * 15 + x];
+        CHECK(is == right, "(%lu, %lu, %lu) is %lx", x, y, z, is);
+    }
+}
+
+static void cooperate(const char *level, Kernel k, uint64_t gain) {
+    for (uint32_t n = 1; n <= 256; n *= 2) {
+        uint64_t out[3 * 256] = {0};
+        struct { Raw out; uint32_t stop; } p = {{out, 3 * n}, n};
+        launch(k.run, k.frame, k.shared, (uint32_t[]){3, 1, 1}, (uint32_t[]){n, 1, 1}, &p);
+        CHECK(!diverged && !panicked, "%u threads", n);
+        for (uint64_t b = 0; b < 3; b++) {
+            uint64_t sum = 0;
+            for (uint64_t i = 0; i < n; i++) sum += (b * n + n - 1 - i) * gain + i;
+            for (uint64_t i = 0; i < n; i++) {
+                uint64_t right = (b * n + n - 1 - i) * gain + (sum << 32);
+                CHECK(out[b * n + i] == right, "block %lu thread %lu of %u: %lx, not %lx", b, i, n, out[b * n + i], right);
+            }
+        }
+        p.stop = n / 2;
+        launch(k.run, k.frame, k.shared, (uint32_t[]){3, 1, 1}, (uint32_t[]){n, 1, 1}, &p);
+        CHECK(diverged == (n > 1), "%u threads of which half leave: %d", n, diverged);
+    }
+}
+
+static void panics(const char *level, Kernel k, int late) {
+    enum { N = 200 };
+    uint64_t x[N], out[N];
+    for (int bad = -1; bad < N; bad += 23) {
+        for (int i = 0; i < N; i++) x[i] = (uint64_t)i * 7 % N, out[i] = 0;
+        if (bad >= 0) x[bad] = 1000;
+        struct { Raw x, out; } p = {{x, N}, {out, N}};
+        launch(k.run, k.frame, k.shared, (uint32_t[]){4, 1, 1}, (uint32_t[]){64, 1, 1}, &p);
+        CHECK(panicked == (bad >= 0) && !diverged, "panicked: %d", panicked);
+        if (bad >= 0) {
+            CHECK(report.args[0] == 1000 && report.args[1] == N, "x[%lu] of %lu", report.args[0], report.args[1]);
+            CHECK(report.thread[0] == (uint32_t)bad % 64 && report.block[0] == (uint32_t)bad / 64, "thread %u of block %u, not %d", report.thread[0], report.block[0], bad);
+        }
+        for (int i = 0; i < N; i++) {
+            uint64_t right = bad < 0 || i < bad ? 2 + x[x[i]] : i == bad ? 1 : 0;
+            CHECK(out[i] == right, "late %d, bad %d: out[%d] = %lu, not %lu", late, bad, i, out[i], right);
+        }
+    }
+}
+
+static void phases(const char *level, Kernel k) {
+    uint32_t grid[3] = {3, 2, 1}, block[3] = {8, 4, 2};
+    enum { N = 6 * 64 };
+    uint64_t in[N], out[N] = {0};
+    for (int i = 0; i < N; i++) in[i] = (uint64_t)i * i + 3;
+    for (int less = 0; less < 2; less++) {
+        struct { Raw in, out; uint32_t bound; } p = {{in, N - (less ? 5 : 0)}, {out, N}, 40};
+        memset(out, 0, sizeof out);
+        launch(k.run, k.frame, k.shared, grid, block, &p);
+        CHECK(panicked == less && !diverged, "panicked: %d, diverged: %d", panicked, diverged);
+        for (int i = 0; i < N; i++) {
+            int b = i / 64, t = i % 64, mirror = b * 64 + 63 - t;
+            uint64_t local = 0;
+            for (int j = 0; j < 4; j++) local += (in[i] + j) * (j + 1);
+            uint64_t right = in[i] + 2 * in[mirror] + local + (t < 40 ? in[b * 64 + (t + 1) % 64] : 0) + t % 8;
+            if (less && b == 5) continue;
+            CHECK(out[i] == right, "less %d: out[%d] = %lu, not %lu", less, i, out[i], right);
+        }
+    }
+    struct { Raw in, out; uint32_t bound; } p = {{in, N}, {out, N}, 1000};
+    launch(k.run, k.frame, k.shared, grid, block, &p);
+    CHECK(diverged, "threads that leave before the second barrier are not noticed");
+}
+
+extern uint64_t SLOTS[];
+uint64_t SLOTS[1] __attribute__((visibility("hidden")));
+
+#include "kernels.h"
+
+int main(void) {
+    char *memory = mmap(0, 2 * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack = (char *)(((uintptr_t)memory + STACK - 1) / STACK * STACK);
+    SLOTS[0] = 5;
+    for (unsigned i = 0; i < sizeof levels / sizeof *levels; i++) {
+        const Level *l = &levels[i];
+        if (!l->supported()) continue;
+        cooperate(l->name, l->kernels[0], SLOTS[0]);
+        indices(l->name, l->kernels[1]);
+        panics(l->name, l->kernels[2], 0);
+        panics(l->name, l->kernels[3], 1);
+        phases(l->name, l->kernels[4]);
+        saxpy(l->name, l->kernels[5]);
+        printf("%s ran\n", l->name);
+    }
+    return failures != 0;
+}
