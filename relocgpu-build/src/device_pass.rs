@@ -61,11 +61,8 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
     let skipped = skip_set::compute(&graph, &package.id).join(",");
     let target_dir = tools.target_dir(&format!("{}\0{skipped}", nested.flags));
 
-    let mut pass = DevicePass {
-        watch: BTreeSet::from([lock.path.clone()]),
-        workspace_root: metadata.workspace_root.clone(),
-        ..DevicePass::default()
-    };
+    let mut pass =
+        DevicePass { watch: BTreeSet::from([lock.path.clone()]), workspace_root: metadata.workspace_root.clone(), ..DevicePass::default() };
     let mut compile = |plan: &targets::Plan| {
         let compiled = nested.check(&target_dir, &skipped, plan)?;
         pass.watch.extend(watch::files(env, &metadata, &target_dir, &compiled));

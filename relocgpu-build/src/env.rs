@@ -138,6 +138,32 @@ pub(crate) fn scrub(command: &mut std::process::Command) {
 }
 
 #[cfg(test)]
+impl Env {
+    /// The environment of package `p` 1.0.0 with these folders.
+    pub fn of_package(manifest_dir: &Path, out_dir: &Path) -> Self {
+        Self {
+            manifest_dir: manifest_dir.to_owned(),
+            out_dir: out_dir.to_owned(),
+            package: "p".to_owned(),
+            version: "1.0.0".to_owned(),
+            target: "x86_64-unknown-linux-gnu".to_owned(),
+            host: "x86_64-unknown-linux-gnu".to_owned(),
+            cargo: "cargo".into(),
+            rustc: "rustc".into(),
+            features: Vec::new(),
+            debug_assertions: false,
+            rustflags: Vec::new(),
+            keep: None,
+            lockfile: None,
+            allow_llvm: false,
+            wrapper_name: String::new(),
+            docs_rs: false,
+            library_path: None,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::belongs_to_outer_build;
 

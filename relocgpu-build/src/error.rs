@@ -158,7 +158,7 @@ impl Error {
 /// The remedy for the two usual failures of a nested cargo, else a general one.
 fn nested_help(stderr: &str) -> &'static str {
     if stderr.contains("--offline") || stderr.contains("offline") {
-        "the device pass works offline with what the outer build has downloaded: run `cargo fetch` and build again"
+        "the device pass works offline with what the outer build has downloaded: run `cargo fetch` and build again; with `cargo install`, add `--locked`"
     } else if stderr.contains("--locked") {
         "the device pass uses the lock file as the outer build left it: run `cargo build` without `--config` or `--frozen` once, or `cargo update`"
     } else {

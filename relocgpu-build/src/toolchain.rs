@@ -24,19 +24,30 @@ pub(crate) struct Toolchain {
 impl Toolchain {
     /// Asks rustc and checks that platform and LLVM are ours.
     pub fn probe(env: &Env) -> Result<Self, Error> {
-        let served = |triple: &str| triple.starts_with("x86_64-") && triple.contains("-linux");
-        if !served(&env.host) || !served(&env.target) {
-            return Err(Error::Platform { host: env.host.clone(), target: env.target.clone() });
-        }
+        check_platform(&env.host, &env.target)?;
         let version = ask(env, &["-vV"])?;
-        let field = |name: &str| version.lines().find_map(|l| l.strip_prefix(name)).unwrap_or("unknown").trim().to_owned();
-        let found = field("LLVM version:");
-        if found.split('.').next().and_then(|n| n.parse().ok()) != Some(LLVM_MAJOR) && !env.allow_llvm {
-            return Err(Error::Llvm { rustc: field("release:"), found, wanted: LLVM_MAJOR });
+        if !env.allow_llvm {
+            check_llvm(&version)?;
         }
         let sysroot = PathBuf::from(ask(env, &["--print", "sysroot"])?.trim());
         let libdir = sysroot.join("lib/rustlib").join(&env.target).join("lib");
         Ok(Self { std: archives(libdir)?, llvm_dir: sysroot.join("lib"), version })
+    }
+}
+
+fn check_platform(host: &str, target: &str) -> Result<(), Error> {
+    let served = |triple: &str| triple.starts_with("x86_64-") && triple.contains("-linux");
+    if served(host) && served(target) { Ok(()) } else { Err(Error::Platform { host: host.to_owned(), target: target.to_owned() }) }
+}
+
+/// Reads `rustc -vV`.
+fn check_llvm(version: &str) -> Result<(), Error> {
+    let field = |name: &str| version.lines().find_map(|l| l.strip_prefix(name)).unwrap_or("unknown").trim().to_owned();
+    let found = field("LLVM version:");
+    if found.split('.').next().and_then(|n| n.parse().ok()) == Some(LLVM_MAJOR) {
+        Ok(())
+    } else {
+        Err(Error::Llvm { rustc: field("release:"), found, wanted: LLVM_MAJOR })
     }
 }
 
@@ -63,4 +74,27 @@ fn archives(libdir: PathBuf) -> Result<Vec<PathBuf>, Error> {
         })
     };
     STD.into_iter().map(find).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_llvm_is_an_error_with_an_override() {
+        assert!(check_llvm("rustc 1.95.0\nrelease: 1.95.0\nLLVM version: 22.1.2\n").is_ok());
+        let old = check_llvm("rustc 1.80.0\nrelease: 1.80.0\nLLVM version: 18.1.7\n").unwrap_err().to_string();
+        assert!(old.starts_with("rustc 1.80.0 carries LLVM 18.1.7") && old.contains("RELOCGPU_ALLOW_LLVM=1"), "{old}");
+        let none = check_llvm("rustc 1.95.0\nrelease: 1.95.0\n").unwrap_err().to_string();
+        assert!(none.contains("LLVM unknown"), "{none}");
+    }
+
+    #[test]
+    fn other_platforms_are_named() {
+        assert!(check_platform("x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl").is_ok());
+        for (host, target) in [("aarch64-apple-darwin", "aarch64-apple-darwin"), ("x86_64-unknown-linux-gnu", "wasm32-unknown-unknown")] {
+            let text = check_platform(host, target).unwrap_err().to_string();
+            assert!(text.contains(host) && text.contains(target) && text.contains("help:"), "{text}");
+        }
+    }
 }

@@ -119,6 +119,20 @@ mod tests {
     }
 
     #[test]
+    fn the_target_folder_and_the_profile_are_read_off_out_dir() {
+        for (out_dir, target, profile) in [
+            ("/t/debug/build/p-12/out", "/t", "dev"),
+            ("/t/release/build/p-12/out", "/t", "release"),
+            ("/t/x86_64-unknown-linux-gnu/tuned/build/p-12/out", "/t", "tuned"),
+            ("/t/debug/build/p/12/out", "/t", "dev"),
+        ] {
+            let env = crate::env::Env::of_package("/p".as_ref(), out_dir.as_ref());
+            assert_eq!(super::outer_target(&env), std::path::Path::new(target), "{out_dir}");
+            assert_eq!(super::profile(&env), profile, "{out_dir}");
+        }
+    }
+
+    #[test]
     fn the_stand_in_has_the_interface_of_the_real_one() {
         let _ = (uses!(crate), uses!(super::stand_in));
         let names = |text: &str| {

@@ -96,3 +96,41 @@ pub(super) fn apply(lock: &Lock, command: &mut std::process::Command) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LISTED: &str = "[[package]]\nname = \"p\"\nversion = \"1.0.0\"\n";
+    const OTHER: &str = "[[package]]\nname = \"p\"\nversion = \"2.0.0\"\n";
+
+    /// Folders `ws/target/debug/build/p-1/out`, `elsewhere`, `p`, with lock files where `locks` says.
+    fn found(locks: &[(&str, &str)], parent: Option<&str>) -> Result<String, Error> {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        for folder in ["ws/target/debug/build/p-1/out", "elsewhere", "p"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for (path, text) in locks {
+            fs::write(at(path), text).unwrap();
+        }
+        let env = Env::of_package(&at("p"), &at("ws/target/debug/build/p-1/out"));
+        let parent = Parent { cwd: parent.map(at), ..Parent::default() };
+        search(&env, &parent).map(|(path, _)| path.strip_prefix(dir.path()).unwrap().display().to_string())
+    }
+
+    #[test]
+    fn the_outer_lock_comes_before_the_packages_own() {
+        let (outer, started, own) = (("ws/Cargo.lock", LISTED), ("elsewhere/Cargo.lock", LISTED), ("p/Cargo.lock", LISTED));
+        assert_eq!(found(&[outer, started, own], Some("elsewhere")).unwrap(), "ws/Cargo.lock");
+        assert_eq!(found(&[started, own], Some("elsewhere")).unwrap(), "elsewhere/Cargo.lock");
+        assert_eq!(found(&[own], None).unwrap(), "p/Cargo.lock");
+    }
+
+    #[test]
+    fn a_lock_of_another_workspace_is_passed_over() {
+        assert_eq!(found(&[("ws/Cargo.lock", OTHER), ("p/Cargo.lock", LISTED)], None).unwrap(), "p/Cargo.lock");
+        let text = found(&[("ws/Cargo.lock", OTHER)], Some("elsewhere")).unwrap_err().to_string();
+        assert!(text.contains("elsewhere and above") && text.contains("RELOCGPU_LOCKFILE"), "{text}");
+    }
+}
