@@ -1,0 +1,1 @@
+//! Packages of every shape, built by real cargo: see `tests/`, and `../fixtures` for the packages.

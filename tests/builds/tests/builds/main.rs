@@ -1,0 +1,5 @@
+//! Packages of every shape, built by real cargo as their users would.
+
+mod changes;
+mod shapes;
+mod support;
