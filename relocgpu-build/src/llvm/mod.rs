@@ -20,6 +20,7 @@ mod attribute;
 pub(crate) mod constant;
 mod context;
 mod debug;
+pub(crate) mod edit;
 mod function;
 mod module;
 mod object;
@@ -42,7 +43,7 @@ pub(crate) use module::{
     replace_aliases, set_identity, write_bitcode,
 };
 pub(crate) use object::{assembly, object};
-pub(crate) use passes::run_passes;
+pub(crate) use passes::{run_function_passes, run_passes};
 pub(crate) use target::{host_machine, machine};
-pub(crate) use text::{link_text, without_origin};
+pub(crate) use text::{assemble, link_text, without_origin};
 pub(crate) use value::{Value, clear_asm_dialect, undef};

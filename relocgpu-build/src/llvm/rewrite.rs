@@ -126,3 +126,13 @@ pub(crate) fn jump_instead<'c>(from: Value<'c>, to: inkwell::basic_block::BasicB
     ffi!(LLVMBuildBr; builder, to.as_mut_ptr());
     ffi!(LLVMDisposeBuilder; builder);
 }
+
+/// An address `bytes` past `base`, inside what `base` points into.
+pub(crate) fn offset_at<'c>(
+    builder: &inkwell::builder::Builder<'c>,
+    base: inkwell::values::PointerValue<'c>,
+    bytes: inkwell::values::IntValue<'c>,
+) -> Option<inkwell::values::PointerValue<'c>> {
+    let context = base.get_type().get_context();
+    ffi!(inkwell::builder::Builder::build_in_bounds_gep; builder, context.i8_type(), base, &[bytes], "").ok()
+}

@@ -38,7 +38,7 @@ pub type RunBlock = unsafe extern "C-unwind" fn(params: *const u8);
 pub struct CpuEntry {
     /// Runs one whole block.
     pub run: RunBlock,
-    /// Bytes of one thread's coroutine frame; 0 if the kernel's threads do not cooperate.
+    /// Bytes that one thread keeps while it waits; 0 if the kernel's threads do not cooperate, or keep nothing.
     pub frame_bytes: u64,
     /// Bytes of block-shared memory.
     pub shared_bytes: u64,
@@ -67,15 +67,18 @@ pub struct CpuContext {
     pub thread_idx: [u32; 3],
     /// Block-shared memory, aligned to [`SHARED_ALIGN`] bytes; contents undefined.
     pub shared: *mut u8,
-    /// Memory for the frames of a block's coroutines, the first thread's first, aligned to [`FRAME_ALIGN`].
+    /// Memory for what a block's threads keep while they wait, `frame_stride` bytes for each, aligned to
+    /// [`FRAME_ALIGN`]. Coroutines have their frames in it, the first thread's first.
     pub frames: *mut u8,
-    /// Bytes from one frame to the next: `frame_bytes` rounded up to [`FRAME_ALIGN`].
+    /// `frame_bytes` rounded up to [`FRAME_ALIGN`].
     pub frame_stride: u64,
     /// Takes a panic: records it and never returns to the kernel.
     pub panic: unsafe extern "C-unwind" fn(context: *mut CpuContext, report: *const PanicReport) -> !,
     /// Called when each thread has run to its first barrier or its end: resumes them all, barrier by barrier, until
     /// all have ended. Word 0 of a frame is the function that resumes it, null once the thread has ended.
     pub drive: unsafe extern "C-unwind" fn(context: *mut CpuContext),
+    /// Takes the news that some threads of the block wait at a barrier and the others have ended. Never returns.
+    pub diverge: unsafe extern "C-unwind" fn(context: *mut CpuContext, waiting: u64, ended: u64) -> !,
 }
 
 /// The function in word 0 of a frame.

@@ -122,6 +122,7 @@ impl Worker {
             frame_stride: job.frame_stride,
             panic: on_panic,
             drive: on_drive,
+            diverge: on_diverge,
         };
         // SAFETY: the reserved bytes are ours and large enough; nothing runs on the stack now.
         unsafe { top.write(Top { context, job: std::ptr::from_ref(job).cast(), yielder: std::ptr::null() }) };
@@ -208,8 +209,17 @@ unsafe extern "C-unwind" fn on_drive(context: *mut CpuContext) {
             }
         }
         if waiting > 0 {
-            job.stop(Fault::Divergence { block: (*context).block_idx, waiting, ended: threads - waiting });
-            suspend(top)
+            on_diverge(context, waiting, threads - waiting)
         }
+    }
+}
+
+/// The context's `diverge`.
+unsafe extern "C-unwind" fn on_diverge(context: *mut CpuContext, waiting: u64, ended: u64) -> ! {
+    let top = context.cast::<Top>().cast_const();
+    // SAFETY: native code passes the context of its stack; the job outlives the launch's blocks.
+    unsafe {
+        (*(*top).job).stop(Fault::Divergence { block: (*context).block_idx, waiting, ended });
+        suspend(top)
     }
 }

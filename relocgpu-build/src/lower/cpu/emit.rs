@@ -21,7 +21,7 @@ pub(super) fn run(shaped: &Shaped, prefix: &str, level: &str) -> Result<NativeLe
     let machine = llvm::machine(&triple.as_str().to_string_lossy(), level, "")?;
 
     let symbol = |rest: &str| names::of_level(prefix, level, rest);
-    for index in 0..shaped.kernels {
+    for index in 0..shaped.frame_bytes.len() {
         let run = module.get_function(&names::run(index)).ok_or_else(|| format!("block function {index} is lost"))?;
         run.as_global_value().set_visibility(GlobalVisibility::Hidden);
         Value::from(run).set_name(&symbol(&names::run(index)));
@@ -34,11 +34,11 @@ pub(super) fn run(shaped: &Shaped, prefix: &str, level: &str) -> Result<NativeLe
     }
 
     llvm::run_passes(&module, PASSES, &machine)?;
-    let kernels = (0..shaped.kernels)
-        .map(|index| {
+    let kernels = (shaped.frame_bytes.iter().enumerate())
+        .map(|(index, known)| {
             Ok(NativeKernel {
                 symbol: symbol(&names::run(index)),
-                frame_bytes: frame_bytes(&module, index)?,
+                frame_bytes: known.map_or_else(|| frame_bytes(&module, index), Ok)?,
                 shared_bytes: shaped.shared_bytes,
             })
         })

@@ -19,8 +19,23 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         "__relocgpu_frames",
         "__relocgpu_frame_stride",
         "__relocgpu_drive",
+        "__relocgpu_diverge",
     ])
 }
+
+/// Those that give one value as long as a block runs.
+pub(super) const PURE: [&str; 10] = [
+    i::BLOCK_IDX[0],
+    i::BLOCK_IDX[1],
+    i::BLOCK_IDX[2],
+    i::BLOCK_DIM[0],
+    i::BLOCK_DIM[1],
+    i::BLOCK_DIM[2],
+    i::GRID_DIM[0],
+    i::GRID_DIM[1],
+    i::GRID_DIM[2],
+    SHARED,
+];
 
 /// `() -> ptr`: the [`CpuContext`].
 const CONTEXT: &str = "__relocgpu_context";
@@ -83,6 +98,13 @@ define void @__relocgpu_drive() alwaysinline nounwind {{
   call void %function(ptr %context)
   ret void
 }}
+define void @__relocgpu_diverge(i64 %waiting, i64 %ended) noinline noreturn cold nounwind {{
+  %context = call ptr @{CONTEXT}()
+  %at = getelementptr i8, ptr %context, i64 {diverge_at}
+  %function = load ptr, ptr %at
+  call void %function(ptr %context, i64 %waiting, i64 %ended) noreturn
+  unreachable
+}}
 declare i8 @llvm.coro.suspend(token, i1)
 define i32 @{barrier}() alwaysinline nounwind {{
   %woken = call i8 @llvm.coro.suspend(token none, i1 false)
@@ -102,6 +124,7 @@ define i32 @{barrier}() alwaysinline nounwind {{
         panic = i::PANIC,
         panic_at = offset_of!(CpuContext, panic),
         drive_at = offset_of!(CpuContext, drive),
+        diverge_at = offset_of!(CpuContext, diverge),
         barrier = i::BLOCK_BARRIER,
     )
     .expect("a String takes all text");

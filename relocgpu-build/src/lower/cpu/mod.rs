@@ -9,9 +9,11 @@ mod emit;
 mod inline;
 mod intrinsics;
 pub(crate) mod names;
+mod phases;
 mod prepare;
 mod shared;
 mod slots;
+mod template;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -23,15 +25,6 @@ use inkwell::module::{Linkage, Module};
 use relocgpu_runtime::contract::manifest::{KernelFault, Manifest, SourceMap};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-
-/// How a kernel's threads share one OS thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
-    /// One after the other, each to its end.
-    Loop,
-    /// From barrier to barrier.
-    Coroutine,
-}
 
 /// Native code of one unit.
 #[derive(Debug, Serialize, Deserialize)]
@@ -60,7 +53,7 @@ pub(crate) struct NativeLevel {
 pub(crate) struct NativeKernel {
     /// Hidden symbol of the block function.
     pub(crate) symbol: String,
-    /// Bytes of a thread's coroutine frame; 0 in loop form.
+    /// Bytes that a thread keeps while it waits.
     pub(crate) frame_bytes: u64,
     /// Bytes of block-shared memory.
     pub(crate) shared_bytes: u64,
@@ -84,7 +77,8 @@ impl From<String> for CpuError {
 /// The module whose functions run blocks, the same for every level.
 struct Shaped {
     bitcode: Vec<u8>,
-    kernels: usize,
+    /// For each kernel, the bytes that a thread keeps while it waits; `None` if only LLVM can tell, later.
+    frame_bytes: Vec<Option<u64>>,
     shared_bytes: u64,
     interiors: Vec<slots::Interior>,
 }
@@ -108,33 +102,41 @@ fn shape(context: &Context, bitcode: &[u8], manifest: &Manifest, source_map: &So
     let interiors = slots::run(&module, manifest, prefix)?;
     let shared_bytes = shared::run(&module)?;
 
-    let waiting = waits::reaching_barrier(&module);
-    let mut keep = HashSet::new();
+    let (reaching, mut waiting, mut keep) = (waits::reaching_barrier(&module), Vec::new(), HashSet::new());
     for (index, kernel) in manifest.kernels.iter().enumerate() {
         let entry =
             module.get_function(&kernel.entry).ok_or_else(|| format!("kernel `{}` has no entry `{}`", kernel.name, kernel.entry))?;
-        let shape = if waiting.contains(&entry) { Shape::Coroutine } else { Shape::Loop };
-        block::run(&module, index, entry, shape)?;
-        let made = [names::run(index), format!("{}{index}", names::BLOCK), format!("{}{index}", names::THREAD)];
-        keep.extend(made.iter().filter_map(|name| module.get_function(name)));
+        waiting.push(block::run(&module, index, entry, reaching.contains(&entry))?);
+        let made = [names::BLOCK, names::THREAD, names::PHASES].map(|prefix| format!("{prefix}{index}"));
+        keep.extend(made.iter().chain([&names::run(index)]).filter_map(|name| module.get_function(name)));
     }
 
+    let machine = llvm::host_machine()?;
+    let inline = || llvm::run_passes(&module, "always-inline,globaldce", &machine);
     inline::mark(&module, &keep, waits::barrier(&module));
-    inline(&module)?;
+    inline()?;
     waits::check(&module, manifest, source_map).map_err(CpuError::Faults)?;
     module.strip_debug_info();
     threads::run(&module);
+    let mut frame_bytes = Vec::new();
+    for waiting in &waiting {
+        frame_bytes.push(match waiting {
+            Some(waiting) => block::finish(&module, waiting, &machine)?,
+            None => Some(0),
+        });
+    }
+    let threads = (0..waiting.len()).flat_map(|index| [names::THREAD, names::PHASES].map(|prefix| format!("{prefix}{index}")));
+    internal(&module, threads);
+    llvm::run_passes(&module, "globaldce", &machine)?;
     llvm::link_text(&module, &intrinsics::text())?;
-    intrinsics::names()
-        .filter_map(|name| module.get_function(name))
-        .filter(|f| f.count_basic_blocks() > 0)
-        .for_each(|f| f.set_linkage(Linkage::Internal));
-    inline(&module)?;
+    internal(&module, intrinsics::names().map(str::to_owned));
+    inline()?;
     module.verify().map_err(|e| format!("the shaped module is not valid: {e}"))?;
-    Ok(Shaped { bitcode: llvm::write_bitcode(&module), kernels: manifest.kernels.len(), shared_bytes, interiors })
+    Ok(Shaped { bitcode: llvm::write_bitcode(&module), frame_bytes, shared_bytes, interiors })
 }
 
-/// Inlines what is marked, and drops what nothing calls any more.
-fn inline(module: &Module) -> Result<(), String> {
-    llvm::run_passes(module, "always-inline,globaldce", &llvm::host_machine()?)
+/// Hides the functions of these names that have a body.
+fn internal(module: &Module, names: impl Iterator<Item = String>) {
+    let functions = names.filter_map(|name| module.get_function(&name)).filter(|f| f.count_basic_blocks() > 0);
+    functions.for_each(|f| f.set_linkage(Linkage::Internal));
 }

@@ -43,6 +43,8 @@ pub(super) const BODY: &str = "relocgpu_body_";
 pub(super) const BLOCK: &str = "relocgpu_block_";
 /// One thread as a coroutine.
 pub(super) const THREAD: &str = "relocgpu_thread_";
+/// One thread from one barrier to the next.
+pub(super) const PHASES: &str = "relocgpu_phases_";
 /// The global that is stored the size of a kernel's coroutine frame, for the emit step to read.
 pub(super) const FRAME_BYTES: &str = "relocgpu_frame_bytes_";
 /// Marks, just before a call of a kernel's body, the thread that runs it: `(i32 x, i32 y, i32 z)`.

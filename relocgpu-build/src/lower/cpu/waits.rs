@@ -27,7 +27,7 @@ pub(super) fn check(module: &Module, manifest: &Manifest, source_map: &SourceMap
     for call in Value::from(barrier).users().into_iter().filter(|user| user.is_call()) {
         let Some(holder) = call.function() else { continue };
         let holder_name = Value::from(holder).name();
-        if holder_name.starts_with(names::THREAD) {
+        if holder_name.starts_with(names::THREAD) || holder_name.starts_with(names::PHASES) {
             continue;
         }
         let reaches = |index: usize| {

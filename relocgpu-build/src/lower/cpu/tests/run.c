@@ -15,6 +15,7 @@ typedef struct Context {
     uint64_t frame_stride;
     void (*panic)(struct Context *, const Report *);
     void (*drive)(struct Context *);
+    void (*diverge)(struct Context *, uint64_t, uint64_t);
 } Context;
 typedef void (*Run)(const void *);
 typedef void (*Resume)(void *);
@@ -41,6 +42,11 @@ static void on_drive(Context *c) {
     if (waiting) { diverged = 1; leave(); }
 }
 
+static void on_diverge(Context *c, uint64_t waiting, uint64_t ended) {
+    diverged = waiting + ended == (uint64_t)c->block_dim[0] * c->block_dim[1] * c->block_dim[2];
+    leave();
+}
+
 static Run now_run;
 static const void *now_params;
 static void body(void) { now_run(now_params); }
@@ -52,7 +58,7 @@ static void launch(Run run, uint64_t frame_bytes, uint64_t shared_bytes, const u
     memset(c, 0, sizeof *c);
     c->shared = aligned_alloc(128, (shared_bytes + 255) / 128 * 128);
     c->frames = aligned_alloc(16, stride * block[0] * block[1] * block[2] + 16);
-    c->frame_stride = stride, c->panic = on_panic, c->drive = on_drive;
+    c->frame_stride = stride, c->panic = on_panic, c->drive = on_drive, c->diverge = on_diverge;
     memcpy(c->grid_dim, grid, 12), memcpy(c->block_dim, block, 12);
     panicked = diverged = 0;
     now_run = run, now_params = params;

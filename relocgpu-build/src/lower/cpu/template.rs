@@ -1,0 +1,203 @@
+//! The IR text of block functions and thread functions.
+
+use super::names::{BLOCK, FRAME_BYTES, PHASES, THIS_THREAD, THREAD};
+use relocgpu_runtime::contract::cpu::FRAME_ALIGN;
+
+/// `<type> %0, <type> %1, …`, which are both the parameters of a definition and the arguments of a call; then `more`.
+fn arguments(types: &[String], more: &[&str]) -> String {
+    let own = types.iter().enumerate().map(|(i, ty)| format!("{ty} %{i}"));
+    own.chain(more.iter().map(|m| (*m).to_owned())).collect::<Vec<_>>().join(", ")
+}
+
+/// As [`arguments`], for a declaration.
+fn parameters(types: &[String], more: &[&str]) -> String {
+    types.iter().map(String::as_str).chain(more.iter().copied()).collect::<Vec<_>>().join(", ")
+}
+
+/// Arguments of a coroutine behind the body's.
+const THREAD_ARGUMENTS: [&str; 4] = ["i32 %tx", "i32 %ty", "i32 %tz", "ptr %frame"];
+/// Arguments of a thread's phases behind the body's.
+const PHASE_ARGUMENTS: [&str; 7] = ["i32 %tx", "i32 %ty", "i32 %tz", "i64 %linear", "i64 %threads", "ptr %frames", "i32 %phase"];
+
+/// The start of a block function: its dimensions.
+fn start(index: usize, types: &[String]) -> String {
+    format!(
+        "declare i32 @__relocgpu_block_dim_x()
+declare i32 @__relocgpu_block_dim_y()
+declare i32 @__relocgpu_block_dim_z()
+define void @{BLOCK}{index}({}) noinline nounwind {{
+entry:
+  %nx = call i32 @__relocgpu_block_dim_x()
+  %ny = call i32 @__relocgpu_block_dim_y()
+  %nz = call i32 @__relocgpu_block_dim_z()
+",
+        arguments(types, &[])
+    )
+}
+
+/// Three nested loops over the threads of a block, which begin at label `z` and come from label `from`; labels and
+/// values end in `tag`. `inner` runs for each thread; at the end, at label `done`, all have.
+fn loops(tag: &str, from: &str, inner: &str) -> String {
+    "z@:
+  %tz@ = phi i32 [ 0, %FROM ], [ %tz.next@, %z.next@ ]
+  br label %y@
+y@:
+  %ty@ = phi i32 [ 0, %z@ ], [ %ty.next@, %y.next@ ]
+  br label %x@
+x@:
+  %tx@ = phi i32 [ 0, %y@ ], [ %tx.next@, %x.next@ ]
+INNER  br label %x.next@
+x.next@:
+  %tx.next@ = add nuw nsw i32 %tx@, 1
+  %x.more@ = icmp ult i32 %tx.next@, %nx
+  br i1 %x.more@, label %x@, label %y.next@
+y.next@:
+  %ty.next@ = add nuw nsw i32 %ty@, 1
+  %y.more@ = icmp ult i32 %ty.next@, %ny
+  br i1 %y.more@, label %y@, label %z.next@
+z.next@:
+  %tz.next@ = add nuw nsw i32 %tz@, 1
+  %z.more@ = icmp ult i32 %tz.next@, %nz
+  br i1 %z.more@, label %z@, label %done@
+done@:
+"
+    .replace("INNER", inner)
+    .replace("FROM", from)
+    .replace('@', tag)
+    // Symbols keep theirs.
+    .replace('#', "@")
+}
+
+/// The linear index of a thread in its block.
+const LINEAR: &str = "  %zy@ = mul nuw nsw i32 %tz@, %ny
+  %zy.y@ = add nuw nsw i32 %zy@, %ty@
+  %zyx@ = mul nuw nsw i32 %zy.y@, %nx
+  %index@ = add nuw nsw i32 %zyx@, %tx@
+  %linear@ = zext i32 %index@ to i64
+";
+
+/// A kernel without barriers: the body runs inside the loops.
+pub(super) fn looped(index: usize, body: &str, types: &[String]) -> String {
+    let inner = format!("  call void #{THIS_THREAD}(i32 %tx@, i32 %ty@, i32 %tz@)\n  call void #{body}({})\n", arguments(types, &[]));
+    let body = format!("declare void @{body}({})\ndeclare void @{THIS_THREAD}(i32, i32, i32)\n", parameters(types, &[]));
+    body + &start(index, types) + "  br label %z\n" + &loops("", "entry", &inner) + "  ret void\n}\n"
+}
+
+/// One thread of a kernel with barriers, twice: as a coroutine, and to be split into phases.
+pub(super) fn threads(index: usize, body: &str, types: &[String]) -> String {
+    let args = arguments(types, &[]);
+    format!(
+        "declare void @{body}({parameters})
+declare void @{THIS_THREAD}(i32, i32, i32)
+declare token @llvm.coro.id(i32, ptr, ptr, ptr)
+declare i64 @llvm.coro.size.i64()
+declare ptr @llvm.coro.begin(token, ptr)
+declare i8 @llvm.coro.suspend(token, i1)
+declare void @llvm.coro.end(ptr, i1, token)
+@{FRAME_BYTES}{index} = external global i64
+define ptr @{THREAD}{index}({thread}) presplitcoroutine nounwind {{
+entry:
+  %id = call token @llvm.coro.id(i32 {FRAME_ALIGN}, ptr null, ptr null, ptr null)
+  %size = call i64 @llvm.coro.size.i64()
+  store i64 %size, ptr @{FRAME_BYTES}{index}
+  %handle = call ptr @llvm.coro.begin(token %id, ptr %frame)
+  call void @{THIS_THREAD}(i32 %tx, i32 %ty, i32 %tz)
+  call void @{body}({args})
+  br label %end
+end:
+  %last = call i8 @llvm.coro.suspend(token none, i1 true)
+  br label %suspend
+suspend:
+  call void @llvm.coro.end(ptr %handle, i1 false, token none)
+  ret ptr %handle
+}}
+define i32 @{PHASES}{index}({phase}) nounwind {{
+  call void @{THIS_THREAD}(i32 %tx, i32 %ty, i32 %tz)
+  call void @{body}({args})
+  ret i32 0
+}}
+",
+        parameters = parameters(types, &[]),
+        thread = arguments(types, &THREAD_ARGUMENTS),
+        phase = arguments(types, &PHASE_ARGUMENTS),
+    )
+}
+
+/// A kernel in coroutine form. Frames lie one stride apart, in the order of the threads' linear index.
+pub(super) fn resumed(index: usize, types: &[String]) -> String {
+    let inner = format!(
+        "{LINEAR}  %offset@ = mul nuw nsw i64 %linear@, %stride
+  %frame@ = getelementptr inbounds i8, ptr %frames, i64 %offset@
+  %handle@ = call ptr #{THREAD}{index}({})
+",
+        arguments(types, &THREAD_ARGUMENTS.map(|a| a.to_owned() + "@").each_ref().map(String::as_str))
+    );
+    format!(
+        "declare ptr @__relocgpu_frames()
+declare i64 @__relocgpu_frame_stride()
+declare void @__relocgpu_drive()
+declare ptr @{THREAD}{index}({})
+{}  %frames = call ptr @__relocgpu_frames()
+  %stride = call i64 @__relocgpu_frame_stride()
+  br label %z
+{}  call void @__relocgpu_drive()
+  ret void
+}}
+",
+        parameters(types, &["i32", "i32", "i32", "ptr"]),
+        start(index, types),
+        loops("", "entry", &inner)
+    )
+}
+
+/// A kernel in phases: a loop for each. In between, all threads must be waiting, or none.
+pub(super) fn phased(index: usize, types: &[String], phases: usize) -> String {
+    let mut text = format!(
+        "declare ptr @__relocgpu_frames()
+declare void @__relocgpu_diverge(i64, i64) noreturn
+declare i32 @{PHASES}{index}({})
+{}  %frames = call ptr @__relocgpu_frames()
+  %nyx = mul nuw nsw i32 %nx, %ny
+  %n = mul nuw nsw i32 %nyx, %nz
+  %threads = zext i32 %n to i64
+  %waiting = alloca i32
+  br label %start.0
+",
+        parameters(types, &["i32", "i32", "i32", "i64", "i64", "ptr", "i32"]),
+        start(index, types),
+    );
+    for phase in 0..phases {
+        let tag = format!(".{phase}");
+        let own = ["i32 %tx@", "i32 %ty@", "i32 %tz@", "i64 %linear@", "i64 %threads", "ptr %frames", &format!("i32 {phase}")];
+        let inner = format!(
+            "{LINEAR}  %waits@ = call i32 #{PHASES}{index}({})
+  %before@ = load i32, ptr %waiting
+  %after@ = add nuw nsw i32 %before@, %waits@
+  store i32 %after@, ptr %waiting
+",
+            arguments(types, &own)
+        );
+        text += &format!("start{tag}:\n  store i32 0, ptr %waiting\n  br label %z{tag}\n");
+        text += &loops(&tag, &format!("start{tag}"), &inner);
+        if phase + 1 < phases {
+            let next = phase + 1;
+            text += &format!(
+                "  %count{tag} = load i32, ptr %waiting
+  %all{tag} = icmp eq i32 %count{tag}, %n
+  br i1 %all{tag}, label %start.{next}, label %part{tag}
+part{tag}:
+  %none{tag} = icmp eq i32 %count{tag}, 0
+  br i1 %none{tag}, label %end, label %diverged{tag}
+diverged{tag}:
+  %wide{tag} = zext i32 %count{tag} to i64
+  %ended{tag} = sub nuw i64 %threads, %wide{tag}
+  call void @__relocgpu_diverge(i64 %wide{tag}, i64 %ended{tag}) noreturn
+  unreachable
+"
+            );
+        } else {
+            text += "  br label %end\n";
+        }
+    }
+    text + "end:\n  ret void\n}\n"
+}
