@@ -27,7 +27,7 @@ const STAGE: &str = "relocate";
 /// | what | form |
 /// |---|---|
 /// | kernels | external `void @<Kernel.entry>(ptr %params)`, one for each kernel of the manifest and in its order; it loads its arguments from the parameter block and calls the user's function |
-/// | panics | `void @__relocgpu_report(i32, i64, i64, i64, ptr, i64, i64)` and `@__relocgpu_store_record(ptr, ptr, ptr)`: external definitions, only if a kernel can panic; every panic of `core` is a call of the first |
+/// | panics | `void @__relocgpu_report(i32, i64, i64, i64, ptr, i64, i64)` and `@__relocgpu_store_record(ptr, ptr, ptr)`: external definitions, only if there is a panic in the code; every panic of `core` is a call of the first |
 /// | slots | `@<Record.name> = external constant i64`, one for each slot record |
 /// | shared memory | globals whose section starts with [`SHARED_SECTION`](relocgpu_runtime::contract::names::SHARED_SECTION) |
 /// | intrinsics | declarations named as in [`intrinsic`](relocgpu_runtime::contract::names::intrinsic), only those in use |
@@ -55,9 +55,10 @@ pub(crate) fn run(linked: &Linked, job: &Job) -> Result<Unit, StageError> {
     if !job.line_info {
         module.strip_debug_info();
     }
-    let kernels = describe(module, &linked.kernels, &job.unit.version);
-    drop_unused_reporter(linked, &kernels)?;
-    prune::run(module, &linked.machine)?;
+    let left = prune::Left::find(module, &linked.machine)?;
+    left.prune(module);
+    let kernels = describe(module, &linked.kernels, &job.unit.version, &left);
+    drop_unused_reporter(linked)?;
     let records = records::run(module)?;
     let external = [intrinsic::REPORT, intrinsic::STORE_RECORD].into_iter().filter_map(|name| module.get_function(name));
     let roots: Vec<_> = linked.kernels.iter().map(|kernel| kernel.function).chain(external).collect();
@@ -84,7 +85,7 @@ pub(crate) fn run(linked: &Linked, job: &Job) -> Result<Unit, StageError> {
     Ok(Unit { bitcode, manifest, source_map: SourceMap { records: sources, kernels: places, locations }, hash: hash.finalize().into() })
 }
 
-fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str) -> Vec<Kernel> {
+fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str, left: &prune::Left) -> Vec<Kernel> {
     let references = References::new(module);
     let describe = |kernel: &LinkedKernel<'c>| {
         let reached: HashSet<_> = references.from(kernel.function).order.iter().map(|function| Value::from(*function).name()).collect();
@@ -95,21 +96,22 @@ fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str
             params: kernel.descriptor.params.clone(),
             size: kernel.descriptor.size,
             align: kernel.descriptor.align,
-            can_panic: reached.contains(intrinsic::REPORT),
+            can_panic: left.panics(kernel.function.into()),
             cooperates: reached.contains(intrinsic::BLOCK_BARRIER),
         }
     };
     kernels.iter().map(describe).collect()
 }
 
-/// A unit that cannot panic does without the device library's reporter.
-fn drop_unused_reporter(linked: &Linked, kernels: &[Kernel]) -> Result<(), StageError> {
-    let can_panic = kernels.iter().any(|kernel| kernel.can_panic);
+/// A unit without panics does without the device library's reporter.
+fn drop_unused_reporter(linked: &Linked) -> Result<(), StageError> {
+    let used = linked.module.get_function(intrinsic::REPORT).is_some_and(|report| Value::from(report).is_used());
     for name in [intrinsic::REPORT, intrinsic::STORE_RECORD] {
         let Some(function) = linked.module.get_function(name) else { continue };
-        if !can_panic {
-            function.set_linkage(if function.count_basic_blocks() == 0 { Linkage::External } else { Linkage::Internal });
-        } else if function.count_basic_blocks() == 0 {
+        let defined = function.count_basic_blocks() != 0;
+        if !used && defined {
+            function.set_linkage(Linkage::Internal);
+        } else if used && !defined {
             let message = format!("no crate of this unit defines `{name}`; does the package depend on relocgpu-runtime?");
             return Err(StageError::unit(STAGE, message));
         }

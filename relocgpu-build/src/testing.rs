@@ -3,6 +3,7 @@
 use crate::job::Job;
 use crate::relocate::Unit;
 use crate::{link, llvm, lower, normalise, relocate};
+pub use relocgpu_runtime::contract::manifest::Kernel;
 use relocgpu_runtime::contract::manifest::{KernelFault, Manifest, SourceMap, UnitName};
 use std::path::PathBuf;
 
@@ -53,6 +54,14 @@ pub fn freeze(root: PathBuf, libraries: Vec<PathBuf>, std: Vec<PathBuf>, line_in
     let unit = relocate::run(&linked, &job).map_err(|e| e.to_string())?;
     let module = llvm::load(&context, &unit.bitcode, "unit")?;
     Ok(Made::Frozen(Box::new(Frozen { ir: module.print_to_string().to_string(), unit })))
+}
+
+/// Bitcode of IR text.
+///
+/// # Errors
+/// What LLVM says.
+pub fn bitcode(text: &str) -> Result<Vec<u8>, String> {
+    llvm::assemble(text, "text")
 }
 
 impl Frozen {

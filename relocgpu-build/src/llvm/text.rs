@@ -28,17 +28,20 @@ pub(crate) fn without_origin(module: &Module) -> Result<Vec<u8>, String> {
     let text = module.print_to_string().to_string();
     let kept: String =
         text.split_inclusive('\n').filter(|line| !line.starts_with("!llvm.ident") && !line.starts_with("!llvm.commandline")).collect();
+    assemble(&kept, &module.get_source_file_name().to_string_lossy())
+}
+
+/// Bitcode of a module in text form.
+pub(crate) fn assemble(text: &str, name: &str) -> Result<Vec<u8>, String> {
     let context = super::new_context();
     ffi!(LLVMContextSetDiscardValueNames; context.raw(), 0);
-    let source = MemoryBuffer::create_from_memory_range_copy(kept.as_bytes(), "unit");
+    let source = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), name);
     let made = context.create_module_from_ir(source).map_err(|e| e.to_string())?;
-    let made = match take_errors() {
-        Some(message) => return Err(message),
-        None => made,
-    };
+    if let Some(message) = take_errors() {
+        return Err(message);
+    }
     made.verify().map_err(|e| e.to_string())?;
-    let source_name = module.get_source_file_name().to_string_lossy();
-    made.set_name(&source_name);
-    made.set_source_file_name(&source_name);
+    made.set_name(name);
+    made.set_source_file_name(name);
     Ok(super::write_bitcode(&made))
 }

@@ -70,11 +70,14 @@ fn report<'c>(kernel: &LinkedKernel<'c>, reach: &Reach<'c>, function: FunctionVa
     let descriptor = &kernel.descriptor;
     let mut message = format!("kernel `{}`: {}", kernel.name, fault.what);
     for instruction in std::iter::once(at).chain(reach.chain(function)) {
-        // The entry is the macro's, not the user's.
-        let Some(caller) = instruction.function().filter(|caller| *caller != kernel.function) else { continue };
-        // What the standard library does on the way helps nobody.
-        if let Some(frame) = llvm::location_of(instruction).into_iter().find(|frame| !is_std(frame)) {
-            message += &format!("\n  at {frame}, in `{}`", path_of(&Value::from(caller).name()));
+        let Some(caller) = instruction.function() else { continue };
+        let is_entry = caller == kernel.function;
+        // The entry is the macro's, but for what was inlined into it. What the standard library does helps nobody.
+        let frames = llvm::location_of(instruction);
+        let frames = if is_entry { &frames[..frames.len().saturating_sub(1)] } else { &frames[..] };
+        if let Some(frame) = frames.iter().find(|frame| !is_std(frame)) {
+            let name = if is_entry { kernel.name.clone() } else { path_of(&Value::from(caller).name()) };
+            message += &format!("\n  at {frame}, in `{name}`");
         }
     }
     message += &format!("\nhelp: {}", fault.help);

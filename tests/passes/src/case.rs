@@ -1,0 +1,128 @@
+//! A case: its directives, and whether they hold.
+
+use crate::{Compiler, assemble, sysroot_libraries};
+use relocgpu_build::testing::{Frozen, Made, freeze};
+use std::path::{Path, PathBuf};
+
+/// A case file.
+#[derive(Clone, Debug)]
+pub struct Case {
+    path: PathBuf,
+    /// Directive and argument of each line.
+    directives: Vec<(String, String)>,
+}
+
+impl Case {
+    /// Reads a case.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let directives = text.lines().filter_map(|line| line.strip_prefix("//@ ").or_else(|| line.strip_prefix(";@ "))).map(|line| {
+            let (name, argument) = line.split_once(": ").unwrap_or((line, ""));
+            (name.trim().to_owned(), argument.to_owned())
+        });
+        Ok(Self { path: path.into(), directives: directives.collect() })
+    }
+
+    fn arguments<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.directives.iter().filter(move |(n, _)| n == name).map(|(_, argument)| argument.as_str())
+    }
+}
+
+fn make(path: &Path) -> Result<Made, String> {
+    let cases = path.ancestors().find(|folder| folder.ends_with("cases")).ok_or("a case lies in `cases`")?;
+    let compiler = Compiler::new(cases)?;
+    let root = if path.extension().is_some_and(|e| e == "ll") { compiler.assemble(path)? } else { compiler.case(path)? };
+    freeze(root, vec![compiler.prelude()], sysroot_libraries()?.1, false)
+}
+
+/// Runs a case.
+///
+/// # Errors
+/// All directives that do not hold, with the text that they are about.
+pub fn run(case: &Case) -> Result<(), String> {
+    let expected: Vec<&str> = case.arguments("fault").collect();
+    match make(&case.path)? {
+        Made::Nothing => case.arguments("nothing").next().map(|_| ()).ok_or_else(|| "no kernel was found".into()),
+        Made::Faults(faults) => {
+            let text = faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("\n");
+            if std::env::var_os("PASSES_BLESS").is_some() && !expected.is_empty() {
+                return bless(case, &text);
+            }
+            let agree = text.lines().eq(expected.iter().copied());
+            if agree { Ok(()) } else { Err(format!("faults:\n{text}\nexpected:\n{}", expected.join("\n"))) }
+        }
+        Made::Frozen(_) if !expected.is_empty() => Err("no fault was found".into()),
+        Made::Frozen(frozen) => check(case, &frozen),
+    }
+}
+
+/// Replaces the expected faults.
+fn bless(case: &Case, text: &str) -> Result<(), String> {
+    let old = std::fs::read_to_string(&case.path).map_err(|e| e.to_string())?;
+    let faults: String = text.lines().map(|line| format!("//@ fault: {line}\n")).collect();
+    let rest: String = old.split_inclusive('\n').filter(|line| !line.starts_with("//@ fault:")).collect();
+    std::fs::write(&case.path, format!("{}\n\n{faults}", rest.trim_end())).map_err(|e| e.to_string())
+}
+
+fn check(case: &Case, frozen: &Frozen) -> Result<(), String> {
+    let arch = case.arguments("arch").next().map_or(Ok(75), str::parse).map_err(|e| format!("arch: {e}"))?;
+    let (ptx, _) = frozen.ptx(arch)?;
+    let source_map = frozen.source_map();
+    let records = frozen.manifest().records.iter().zip(&source_map.records);
+    let records: String = records.map(|(record, source)| format!("{} {} {}\n", record.name, source.symbol, source.source)).collect();
+    let locations: String = source_map.locations.iter().map(|(file, line, column)| format!("{file}:{line}:{column}\n")).collect();
+    let kernel = |kernel: &relocgpu_build::testing::Kernel| {
+        let flags =
+            [(kernel.can_panic, " panics"), (kernel.cooperates, " cooperates")].map(|(on, name)| if on { name } else { "" }).concat();
+        format!("{} {} {}{flags}\n", kernel.name, kernel.size, kernel.align)
+    };
+    let kernels: String = frozen.manifest().kernels.iter().map(kernel).collect();
+
+    let mut wrong = Vec::new();
+    let mut shown = Vec::new();
+    let mut claim = |holds: bool, directive: &str, argument: &str, name: &'static str, text: &str| {
+        if !holds {
+            wrong.push(format!("{directive}: {argument}"));
+            shown.retain(|(n, _)| *n != name);
+            shown.push((name, text.to_owned()));
+        }
+    };
+    for (directive, argument) in &case.directives {
+        let (name, text): (&'static str, &str) = match directive.as_str() {
+            "unit" => ("unit", &frozen.ir),
+            "record" => ("records", &records),
+            "location" => ("locations", &locations),
+            "kernel" => ("kernels", &kernels),
+            "ptx" | "ptx-not" | "ptx-count" => ("ptx", &ptx),
+            "arch" => continue,
+            "same-unit-as" => {
+                let other = make(&case.path.with_file_name(argument))?;
+                let Made::Frozen(other) = other else { return Err(format!("{argument} gives no unit")) };
+                let same = other.hash() == frozen.hash() && other.bitcode() == frozen.bitcode();
+                claim(same && other.source_map() != source_map, directive, argument, "unit", &frozen.ir);
+                continue;
+            }
+            other => return Err(format!("unknown directive `{other}`")),
+        };
+        let holds = match directive.as_str() {
+            "ptx-not" => !text.contains(argument.as_str()),
+            "ptx-count" => {
+                let (count, what) = argument.split_once(' ').unwrap_or((argument, ""));
+                count.parse() == Ok(text.matches(what).count())
+            }
+            _ => text.contains(argument.as_str()),
+        };
+        claim(holds, directive, argument, name, text);
+    }
+    if let Some(Err(message)) = assemble(&ptx, arch) {
+        claim(false, "ptxas", &message, "ptx", &ptx);
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let shown: String = shown.into_iter().map(|(name, text)| format!("\n--- {name} ---\n{text}")).collect();
+    Err(format!("does not hold:\n{}{shown}", wrong.join("\n")))
+}
