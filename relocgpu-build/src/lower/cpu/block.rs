@@ -22,7 +22,7 @@
 //! the other, `phases` splits one of them, and the block function has a loop for each phase. Otherwise the other is a
 //! coroutine: the loops start one for each thread, which runs it to its first barrier, and the runtime resumes them.
 
-use super::template::{looped, phased, resumed, threads};
+use super::template::{Body, looped, phased, resumed, threads};
 use super::{names, phases};
 use crate::llvm::{self, Value, link_text};
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -33,8 +33,7 @@ use inkwell::values::FunctionValue;
 
 /// A kernel whose threads wait for one another, before its block function is made.
 pub(super) struct Waiting {
-    index: usize,
-    types: Vec<String>,
+    body: Body,
     /// Of each parameter of the body.
     attributes: Vec<Vec<Attribute>>,
 }
@@ -45,20 +44,26 @@ pub(super) struct Waiting {
 /// inlined there and shows which form it allows.
 pub(super) fn run<'c>(module: &Module<'c>, index: usize, entry: FunctionValue<'c>, waits: bool) -> Result<Option<Waiting>, String> {
     let call = body_call(entry);
-    let body = call.map_or(entry, |(_, body)| body);
-    let body_name = format!("{}{index}", names::BODY);
-    body.as_global_value().set_name(&body_name);
+    let function = call.map_or(entry, |(_, body)| body);
+    function.as_global_value().set_name(&format!("{}{index}", names::BODY));
     // The templates name it, and linking sees external names only.
-    body.set_linkage(Linkage::External);
-    body.set_call_conventions(0);
+    function.set_linkage(Linkage::External);
+    function.set_call_conventions(0);
 
-    let types: Vec<String> = body.get_type().get_param_types().iter().map(|t| t.print_to_string().to_string()).collect();
-    let attributes = (0..body.count_params()).map(|param| body.attributes(AttributeLoc::Param(param))).collect();
-    let text = if waits { threads(index, &body_name, &types) } else { looped(index, &body_name, &types) };
-    link_text(module, &text)?;
-    body.set_linkage(Linkage::Internal);
+    let attributes: Vec<_> = (0..function.count_params()).map(|param| function.attributes(AttributeLoc::Param(param))).collect();
+    let body = Body {
+        index,
+        types: function.get_type().get_param_types().iter().map(|t| t.print_to_string().to_string()).collect(),
+        owned: attributes
+            .iter()
+            .enumerate()
+            .filter_map(|(i, attributes)| owned(attributes).map(|(bytes, align)| (i, bytes, align)))
+            .collect(),
+    };
+    link_text(module, &if waits { threads(&body) } else { looped(&body) })?;
+    function.set_linkage(Linkage::Internal);
     let name = format!("{}{index}", names::BLOCK);
-    let block = module.get_function(&name).unwrap_or_else(|| module.add_function(&name, body.get_type(), None));
+    let block = module.get_function(&name).unwrap_or_else(|| module.add_function(&name, function.get_type(), None));
     // Without such a call the entry is the body, and the block function gets the symbol.
     if let Some((call, _)) = call {
         let callee = call.operands().len() - 1;
@@ -66,7 +71,7 @@ pub(super) fn run<'c>(module: &Module<'c>, index: usize, entry: FunctionValue<'c
         entry.as_global_value().set_name(&names::run(index));
         entry.set_linkage(Linkage::External);
     }
-    let waiting = Waiting { index, types, attributes };
+    let waiting = Waiting { body, attributes };
     if waits {
         return Ok(Some(waiting));
     }
@@ -74,16 +79,28 @@ pub(super) fn run<'c>(module: &Module<'c>, index: usize, entry: FunctionValue<'c
     Ok(None)
 }
 
+/// Size and alignment of a value that is passed by address and belongs to the callee: not shared as `&[T]` is, which
+/// promises to be only read or promises nothing.
+fn owned(attributes: &[Attribute]) -> Option<(u64, u64)> {
+    let value = |name: &str| {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        attributes.iter().find(|a| a.is_enum() && a.get_enum_kind_id() == kind).map(|a| a.get_enum_value())
+    };
+    value("noalias")?;
+    let bytes = value("dereferenceable")?;
+    value("readonly").is_none().then_some((bytes, value("align").unwrap_or(1)))
+}
+
 /// Makes the block function of a kernel whose threads wait; returns the bytes that a thread keeps meanwhile, if they
 /// are known already.
 pub(super) fn finish(module: &Module, waiting: &Waiting, machine: &TargetMachine) -> Result<Option<u64>, String> {
-    let Waiting { index, types, .. } = waiting;
-    let phases = module.get_function(&format!("{}{index}", names::PHASES)).ok_or("the phases are lost")?;
+    let body = &waiting.body;
+    let phases = module.get_function(&format!("{}{}", names::PHASES, body.index)).ok_or("the phases are lost")?;
     llvm::run_function_passes(phases, "sroa,early-cse,simplifycfg,instcombine,simplifycfg", machine)?;
     let split = phases::run(module, phases);
     let text = match &split {
-        Some(split) => phased(*index, types, split.phases),
-        None => resumed(*index, types),
+        Some(split) => phased(body, split.phases),
+        None => resumed(body),
     };
     link_text(module, &text)?;
     if split.is_some() {
@@ -95,11 +112,11 @@ pub(super) fn finish(module: &Module, waiting: &Waiting, machine: &TargetMachine
 
 /// Gives the block function what it has of the body: it is called in its place.
 fn settle(module: &Module, waiting: &Waiting) -> Result<(), String> {
-    let block = module.get_function(&format!("{}{}", names::BLOCK, waiting.index)).ok_or("the block function is lost")?;
+    let block = module.get_function(&format!("{}{}", names::BLOCK, waiting.body.index)).ok_or("the block function is lost")?;
     for (param, attributes) in waiting.attributes.iter().enumerate() {
         attributes.iter().for_each(|attribute| block.add_attribute(AttributeLoc::Param(param as u32), *attribute));
     }
-    let run = names::run(waiting.index);
+    let run = names::run(waiting.body.index);
     if module.get_function(&run).is_some() {
         block.set_linkage(Linkage::Internal);
     } else {

@@ -1,7 +1,52 @@
 //! The IR text of block functions and thread functions.
 
-use super::names::{BLOCK, FRAME_BYTES, PHASES, THIS_THREAD, THREAD};
+use super::names::{BLOCK, BODY, FRAME_BYTES, PHASES, THIS_THREAD, THREAD};
 use relocgpu_runtime::contract::cpu::FRAME_ALIGN;
+
+/// What the templates know of a body.
+pub(super) struct Body {
+    /// Number of the kernel.
+    pub(super) index: usize,
+    /// Types of the parameters.
+    pub(super) types: Vec<String>,
+    /// Values that are passed by address, and are the body's to change: number of the parameter, bytes, alignment.
+    pub(super) owned: Vec<(usize, u64, u64)>,
+}
+
+impl Body {
+    /// Room for one thread's own values.
+    fn room(&self) -> String {
+        self.owned.iter().map(|(i, bytes, align)| format!("  %own.{i} = alloca [{bytes} x i8], align {align}\n")).collect()
+    }
+
+    /// Names the thread and calls the body for it, with fresh copies of the values that it may change. `tag` ends the
+    /// names of the thread's index, `at` stands for `@`.
+    fn call(&self, tag: &str, at: &str) -> String {
+        let copies = self.owned.iter().map(|(i, bytes, align)| {
+            format!("  call void {at}llvm.memcpy.p0.p0.i64(ptr align {align} %own.{i}, ptr align {align} %{i}, i64 {bytes}, i1 false)\n")
+        });
+        let own = |i: usize| self.owned.iter().any(|(owned, ..)| *owned == i);
+        let arguments = self.types.iter().enumerate().map(|(i, ty)| format!("{ty} %{}{i}", if own(i) { "own." } else { "" }));
+        format!(
+            "{}  call void {at}{THIS_THREAD}(i32 %tx{tag}, i32 %ty{tag}, i32 %tz{tag})\n  call void {at}{BODY}{}({})\n",
+            copies.collect::<String>(),
+            self.index,
+            arguments.collect::<Vec<_>>().join(", ")
+        )
+    }
+
+    /// Declarations for it.
+    fn declarations(&self) -> String {
+        format!(
+            "declare void @{BODY}{}({})
+declare void @{THIS_THREAD}(i32, i32, i32)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+",
+            self.index,
+            self.types.join(", ")
+        )
+    }
+}
 
 /// `<type> %0, <type> %1, …`, which are both the parameters of a definition and the arguments of a call; then `more`.
 fn arguments(types: &[String], more: &[&str]) -> String {
@@ -77,19 +122,16 @@ const LINEAR: &str = "  %zy@ = mul nuw nsw i32 %tz@, %ny
 ";
 
 /// A kernel without barriers: the body runs inside the loops.
-pub(super) fn looped(index: usize, body: &str, types: &[String]) -> String {
-    let inner = format!("  call void #{THIS_THREAD}(i32 %tx@, i32 %ty@, i32 %tz@)\n  call void #{body}({})\n", arguments(types, &[]));
-    let body = format!("declare void @{body}({})\ndeclare void @{THIS_THREAD}(i32, i32, i32)\n", parameters(types, &[]));
-    body + &start(index, types) + "  br label %z\n" + &loops("", "entry", &inner) + "  ret void\n}\n"
+pub(super) fn looped(body: &Body) -> String {
+    let start = start(body.index, &body.types) + &body.room() + "  br label %z\n";
+    body.declarations() + &start + &loops("", "entry", &body.call("@", "#")) + "  ret void\n}\n"
 }
 
 /// One thread of a kernel with barriers, twice: as a coroutine, and to be split into phases.
-pub(super) fn threads(index: usize, body: &str, types: &[String]) -> String {
-    let args = arguments(types, &[]);
+pub(super) fn threads(body: &Body) -> String {
+    let Body { index, types, .. } = body;
     format!(
-        "declare void @{body}({parameters})
-declare void @{THIS_THREAD}(i32, i32, i32)
-declare token @llvm.coro.id(i32, ptr, ptr, ptr)
+        "{declarations}declare token @llvm.coro.id(i32, ptr, ptr, ptr)
 declare i64 @llvm.coro.size.i64()
 declare ptr @llvm.coro.begin(token, ptr)
 declare i8 @llvm.coro.suspend(token, i1)
@@ -97,13 +139,11 @@ declare void @llvm.coro.end(ptr, i1, token)
 @{FRAME_BYTES}{index} = external global i64
 define ptr @{THREAD}{index}({thread}) presplitcoroutine nounwind {{
 entry:
-  %id = call token @llvm.coro.id(i32 {FRAME_ALIGN}, ptr null, ptr null, ptr null)
+{room}  %id = call token @llvm.coro.id(i32 {FRAME_ALIGN}, ptr null, ptr null, ptr null)
   %size = call i64 @llvm.coro.size.i64()
   store i64 %size, ptr @{FRAME_BYTES}{index}
   %handle = call ptr @llvm.coro.begin(token %id, ptr %frame)
-  call void @{THIS_THREAD}(i32 %tx, i32 %ty, i32 %tz)
-  call void @{body}({args})
-  br label %end
+{call}  br label %end
 end:
   %last = call i8 @llvm.coro.suspend(token none, i1 true)
   br label %suspend
@@ -112,19 +152,19 @@ suspend:
   ret ptr %handle
 }}
 define i32 @{PHASES}{index}({phase}) nounwind {{
-  call void @{THIS_THREAD}(i32 %tx, i32 %ty, i32 %tz)
-  call void @{body}({args})
-  ret i32 0
+{room}{call}  ret i32 0
 }}
 ",
-        parameters = parameters(types, &[]),
+        declarations = body.declarations(),
+        room = body.room(),
+        call = body.call("", "@"),
         thread = arguments(types, &THREAD_ARGUMENTS),
         phase = arguments(types, &PHASE_ARGUMENTS),
     )
 }
 
 /// A kernel in coroutine form. Frames lie one stride apart, in the order of the threads' linear index.
-pub(super) fn resumed(index: usize, types: &[String]) -> String {
+pub(super) fn resumed(Body { index, types, .. }: &Body) -> String {
     let inner = format!(
         "{LINEAR}  %offset@ = mul nuw nsw i64 %linear@, %stride
   %frame@ = getelementptr inbounds i8, ptr %frames, i64 %offset@
@@ -145,13 +185,13 @@ declare ptr @{THREAD}{index}({})
 }}
 ",
         parameters(types, &["i32", "i32", "i32", "ptr"]),
-        start(index, types),
+        start(*index, types),
         loops("", "entry", &inner)
     )
 }
 
 /// A kernel in phases: a loop for each. In between, all threads must be waiting, or none.
-pub(super) fn phased(index: usize, types: &[String], phases: usize) -> String {
+pub(super) fn phased(Body { index, types, .. }: &Body, phases: usize) -> String {
     let mut text = format!(
         "declare ptr @__relocgpu_frames()
 declare void @__relocgpu_diverge(i64, i64) noreturn
@@ -164,7 +204,7 @@ declare i32 @{PHASES}{index}({})
   br label %start.0
 ",
         parameters(types, &["i32", "i32", "i32", "i64", "i64", "ptr", "i32"]),
-        start(index, types),
+        start(*index, types),
     );
     for phase in 0..phases {
         let tag = format!(".{phase}");

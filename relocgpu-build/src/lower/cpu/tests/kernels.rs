@@ -264,3 +264,57 @@ fn phases(input: &[u64], mut out: Raw<u64>, bound: u32) {
 unsafe extern "C" fn entry_phases(p: *const Phases) {
     unsafe { phases((*p).input.slice(), (*p).out, (*p).bound) }
 }
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct State {
+    words: [u64; 5],
+}
+
+#[repr(C)]
+pub struct Owned {
+    state: State,
+    out: Raw<u64>,
+    wait: u32,
+}
+
+#[inline(never)]
+fn step(state: &mut State, by: u64) -> u64 {
+    for word in &mut state.words {
+        *word = word.wrapping_add(by);
+    }
+    state.words.iter().sum()
+}
+
+/// Changes a value that was passed to it: each thread has its own.
+#[inline(never)]
+fn owned(mut state: State, mut out: Raw<u64>) {
+    let i = index_1d();
+    let sum = step(&mut state, i as u64);
+    if let Some(out) = out.get_mut(i) {
+        *out = sum + state.words[i % 5];
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_owned(p: *const Owned) {
+    unsafe { owned((*p).state, (*p).out) }
+}
+
+/// The same with a barrier between the changes.
+#[inline(never)]
+fn owned_late(mut state: State, mut out: Raw<u64>) {
+    let i = index_1d();
+    step(&mut state, 1);
+    barrier();
+    let sum = step(&mut state, (i as u64).wrapping_sub(1));
+    barrier();
+    if let Some(out) = out.get_mut(i) {
+        *out = sum + state.words[i % 5];
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_owned_late(p: *const Owned) {
+    unsafe { owned_late((*p).state, (*p).out) }
+}

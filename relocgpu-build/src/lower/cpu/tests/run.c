@@ -173,6 +173,14 @@ static void phases(const char *level, Kernel k) {
     CHECK(diverged, "threads that leave before the second barrier are not noticed");
 }
 
+static void owned(const char *level, Kernel k) {
+    enum { N = 100 };
+    uint64_t out[N] = {0};
+    struct { uint64_t words[5]; Raw out; uint32_t wait; } p = {{1, 20, 300, 4000, 50000}, {out, N}, 0};
+    launch(k.run, k.frame, k.shared, (uint32_t[]){4, 1, 1}, (uint32_t[]){32, 1, 1}, &p);
+    for (uint64_t i = 0; i < N; i++) CHECK(out[i] == 54321 + 5 * i + p.words[i % 5] + i, "out[%lu] = %lu", i, out[i]);
+}
+
 extern uint64_t SLOTS[];
 uint64_t SLOTS[1] __attribute__((visibility("hidden")));
 
@@ -187,10 +195,12 @@ int main(void) {
         if (!l->supported()) continue;
         cooperate(l->name, l->kernels[0], SLOTS[0]);
         indices(l->name, l->kernels[1]);
-        panics(l->name, l->kernels[2], 0);
-        panics(l->name, l->kernels[3], 1);
-        phases(l->name, l->kernels[4]);
-        saxpy(l->name, l->kernels[5]);
+        owned(l->name, l->kernels[2]);
+        owned(l->name, l->kernels[3]);
+        panics(l->name, l->kernels[4], 0);
+        panics(l->name, l->kernels[5], 1);
+        phases(l->name, l->kernels[6]);
+        saxpy(l->name, l->kernels[7]);
         printf("%s ran\n", l->name);
     }
     return failures != 0;
