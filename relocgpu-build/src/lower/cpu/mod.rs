@@ -9,7 +9,6 @@ mod emit;
 mod inline;
 mod intrinsics;
 pub(crate) mod names;
-mod own_copies;
 mod phases;
 mod prepare;
 mod shared;
