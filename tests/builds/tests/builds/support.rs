@@ -94,7 +94,7 @@ pub fn messages(stdout: &str, reason: &str) -> Vec<Value> {
     lines.map(|line| serde_json::from_str::<Value>(line).unwrap()).filter(|message| message["reason"] == reason).collect()
 }
 
-/// Compile errors as (code, file, line, text); rustc's closing summary is none.
+/// Compile errors as (code, file, line, all that is shown); rustc's closing summary is none.
 pub fn errors(stdout: &str) -> Vec<(String, String, u64, String)> {
     let found = messages(stdout, "compiler-message").into_iter().filter(|m| m["message"]["level"] == "error");
     let with_span = found.filter(|m| !m["message"]["spans"].as_array().unwrap().is_empty());
@@ -102,7 +102,7 @@ pub fn errors(stdout: &str) -> Vec<(String, String, u64, String)> {
     with_span
         .map(|m| {
             let (message, span) = (&m["message"], &m["message"]["spans"][0]);
-            (text(&message["code"]["code"]), text(&span["file_name"]), span["line_start"].as_u64().unwrap(), text(&message["message"]))
+            (text(&message["code"]["code"]), text(&span["file_name"]), span["line_start"].as_u64().unwrap(), text(&message["rendered"]))
         })
         .collect()
 }
