@@ -1,9 +1,7 @@
 //! Memory that the threads of a block share.
 
 use crate::data::DeviceData;
-use std::sync::atomic::{
-    AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
-};
+use std::sync::atomic::{AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize};
 
 /// `N` elements that all threads of a block see, from `device!(shared: [T; N])`. Each block has its own; what they hold
 /// when the block starts is arbitrary.
