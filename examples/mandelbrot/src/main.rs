@@ -4,7 +4,7 @@ mod reference;
 
 use relocgpu_runtime::prelude::*;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::Path;
 
 const WIDTH: u32 = 1024;
 const HEIGHT: u32 = 768;
@@ -64,7 +64,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let expected = reference::draw(view.left, view.top, view.step, WIDTH, HEIGHT, &palette());
     let wrong = result.iter().zip(&expected).filter(|(ours, theirs)| ours != theirs).count();
 
-    let file: PathBuf = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/mandelbrot.png").components().collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("."));
+    let file = root.join("target/mandelbrot.png");
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
     }

@@ -1,7 +1,7 @@
 //! The command line.
 
 use lexopt::prelude::*;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to develop, and how.
 pub struct Options {
@@ -38,5 +38,5 @@ impl Options {
 
 /// `target` of the workspace that this example belongs to.
 fn target_folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target").components().collect()
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(".")).join("target")
 }
