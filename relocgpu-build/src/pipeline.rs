@@ -32,6 +32,7 @@ fn stages(job: &Job) -> Result<Outcome, StageError> {
     keep(job, "2-normalised.ll", || linked.module.print_to_string().to_string().into())?;
     doing(job, "recording host references");
     let unit = relocate::run(&linked, job)?;
+    keep(job, "3-unit.ll", || linked.module.print_to_string().to_string().into())?;
     keep(job, "3-unit.bc", || unit.bitcode.clone())?;
     let (lowered, reused) = match lowered::load(&unit, job) {
         Some(lowered) => (lowered, true),

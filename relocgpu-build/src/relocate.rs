@@ -11,6 +11,7 @@ use crate::link::{Linked, LinkedKernel};
 use crate::llvm::{self, Value};
 use crate::normalise::reach::References;
 use crate::stage_error::StageError;
+use crate::validate;
 use inkwell::module::{Linkage, Module};
 use relocgpu_runtime::contract::SCHEMA;
 use relocgpu_runtime::contract::manifest::{Kernel, Manifest, SourceMap};
@@ -31,7 +32,7 @@ const STAGE: &str = "relocate";
 /// | slots | `@<Record.name> = external constant i64`, one for each slot record |
 /// | shared memory | globals whose section starts with [`SHARED_SECTION`](relocgpu_runtime::contract::names::SHARED_SECTION) |
 /// | intrinsics | declarations named as in [`intrinsic`](relocgpu_runtime::contract::names::intrinsic), only those in use |
-/// | C library | declarations of `memcmp`, `bcmp`, `strlen` where something calls them, and LLVM's intrinsics |
+/// | C library | declarations of `memcmp`, `bcmp`, `strlen`, `memcpy`, `memmove`, `memset` where something calls them, and LLVM's intrinsics |
 /// | all else | internal, named after their Rust paths, in an order that follows from the kernels alone |
 ///
 /// Every function, indirect call and inline assembly is `convergent`. There is no personality, no unwinding, no alias,
@@ -78,6 +79,7 @@ pub(crate) fn run(linked: &Linked, job: &Job) -> Result<Unit, StageError> {
     let places = linked.kernels.iter().map(|k| format!("{}:{}:{}", k.descriptor.file, k.descriptor.line, k.descriptor.column)).collect();
     let (records, sources) = records.into_iter().unzip();
     let manifest = Manifest { schema: SCHEMA, unit: job.unit.clone(), kernels, records };
+    validate::unit(module, &manifest)?;
     let bitcode = freeze(module)?;
     let mut hash = Sha256::new();
     hash.update(postcard::to_allocvec(&manifest).map_err(|e| StageError::unit(STAGE, format!("the manifest cannot be encoded: {e}")))?);

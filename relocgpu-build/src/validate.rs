@@ -1,11 +1,57 @@
 //! Checks at the seams between stages: what would otherwise fail late, or not at all.
 
+use crate::llvm::{self, Value};
 use crate::stage_error::StageError;
+use inkwell::module::{Linkage, Module};
 use relocgpu_runtime::contract::manifest::Manifest;
-use relocgpu_runtime::contract::names::ptx as symbols;
+use relocgpu_runtime::contract::names::{Reference, intrinsic, ptx as symbols};
+use std::collections::HashSet;
 
 /// What PTX may leave to others.
 const EXTERN: [&str; 2] = [".extern .shared", ".extern .func (.param .b32 func_retval0) vprintf"];
+
+/// Checks that a module is what [`Unit`](crate::relocate::Unit) says, all at once.
+pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), StageError> {
+    let mut wrong = Vec::new();
+    if let Err(message) = module.verify() {
+        wrong.push(message.to_string());
+    }
+    let entries: HashSet<&str> = manifest.kernels.iter().map(|kernel| kernel.entry.as_str()).collect();
+    if entries.len() != manifest.kernels.len() {
+        wrong.push("two kernels share an entry".into());
+    }
+    for kernel in &manifest.kernels {
+        let defined = module.get_function(&kernel.entry).is_some_and(|f| f.count_basic_blocks() != 0 && f.count_params() == 1);
+        if !defined {
+            wrong.push(format!("kernel `{}` has no function of one parameter", kernel.name));
+        }
+    }
+    for function in llvm::functions(module) {
+        let name = Value::from(function).name();
+        let defined = function.count_basic_blocks() != 0;
+        let open = entries.contains(name.as_str()) || name == intrinsic::REPORT || name == intrinsic::STORE_RECORD;
+        let known = function.get_intrinsic_id() != 0
+            || name.starts_with("__relocgpu_")
+            || crate::normalise::unsupported::SUPPLIED.contains(&&*name);
+        if defined && !open && function.get_linkage() != Linkage::Internal {
+            wrong.push(format!("`{name}` can be seen from outside"));
+        } else if !defined && !known {
+            wrong.push(format!("`{name}` has no body"));
+        }
+    }
+    let slots: HashSet<&str> = manifest.slots().map(|(_, record)| record.name.as_str()).collect();
+    for global in llvm::globals(module).into_iter().filter(|global| global.get_initializer().is_none()) {
+        let name = Value::from(global).name();
+        if Reference::parse(&name).is_some() || !slots.contains(name.as_str()) {
+            wrong.push(format!("global `{name}` has no value and no record"));
+        }
+    }
+    for slot in slots.into_iter().filter(|slot| module.get_global(slot).is_none()) {
+        wrong.push(format!("slot `{slot}` has no global"));
+    }
+    wrong.sort();
+    if wrong.is_empty() { Ok(()) } else { Err(StageError::unit("validating the unit", wrong.join("; "))) }
+}
 
 /// Checks finished PTX: ptxas only warns about an unresolved variable, and defines it as zero.
 pub(crate) fn ptx(text: &str, manifest: &Manifest) -> Result<(), StageError> {

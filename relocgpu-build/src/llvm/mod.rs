@@ -38,9 +38,9 @@ pub(crate) use context::{doing, new_context, take_errors};
 pub(crate) use debug::{Frame, location_of};
 pub(crate) use function::{move_body, rebuild_global, replace_by_declaration};
 pub(crate) use module::{
-    add_global, aliases, clear_call_convention, clear_comdat, clear_personality, clear_placement, define_externals_once, delete_function,
-    delete_global, external_definitions, functions, globals, has_ifuncs, instructions, intrinsic, link_lazily, load, load_lazily,
-    replace_aliases, set_identity, write_bitcode,
+    add_global, clear_call_convention, clear_comdat, clear_personality, clear_placement, define_externals_once, delete_function,
+    delete_global, external_definitions, functions, globals, instructions, intrinsic, link_lazily, load, load_lazily, replace_aliases,
+    set_identity, write_bitcode,
 };
 pub(crate) use object::{assembly, object};
 pub(crate) use passes::{run_function_passes, run_passes};

@@ -88,7 +88,7 @@ pub(crate) fn globals<'c>(module: &Module<'c>) -> Vec<GlobalValue<'c>> {
 }
 
 /// Every alias with what it stands for.
-pub(crate) fn aliases<'c>(module: &Module<'c>) -> Vec<(Value<'c>, Value<'c>)> {
+fn aliases<'c>(module: &Module<'c>) -> Vec<(Value<'c>, Value<'c>)> {
     let mut all = Vec::new();
     let mut at = ffi!(LLVMGetFirstGlobalAlias; module.as_mut_ptr());
     while let Some(alias) = Value::wrap(at) {
@@ -96,11 +96,6 @@ pub(crate) fn aliases<'c>(module: &Module<'c>) -> Vec<(Value<'c>, Value<'c>)> {
         at = ffi!(LLVMGetNextGlobalAlias; at);
     }
     all
-}
-
-/// Whether the module has functions whose body is chosen when the program starts.
-pub(crate) fn has_ifuncs(module: &Module) -> bool {
-    !ffi!(LLVMGetFirstGlobalIFunc; module.as_mut_ptr()).is_null()
 }
 
 /// Every instruction of a function, in order.

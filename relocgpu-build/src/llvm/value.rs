@@ -4,7 +4,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMInlineAsmDialect, LLVMOpcode, LLVMTypeKind};
-use inkwell::types::{AnyTypeEnum, AsTypeRef, BasicTypeEnum, FunctionType};
+use inkwell::types::{AnyTypeEnum, AsTypeRef, BasicTypeEnum};
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, GlobalValue, InstructionValue};
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -232,11 +232,6 @@ impl<'c> Value<'c> {
     /// The function that a call calls directly.
     pub(crate) fn called_function(self) -> Option<FunctionValue<'c>> {
         self.called()?.as_function()
-    }
-
-    /// Type by which a call calls.
-    pub(crate) fn called_type(self) -> Option<FunctionType<'c>> {
-        self.is_call().then(|| ffi!(FunctionType::new; LLVMGetCalledFunctionType(self.raw)))
     }
 
     /// A call's arguments.

@@ -13,7 +13,7 @@
 use crate::llvm::{self, Place, Value};
 use crate::normalise::path_of;
 use inkwell::builder::{Builder, BuilderError};
-use inkwell::module::Module;
+use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue, PointerValue};
 use inkwell::{AddressSpace, IntPredicate};
 use relocgpu_runtime::contract::names::intrinsic;
@@ -104,7 +104,9 @@ pub(crate) fn run(module: &Module) {
         if reports(function) {
             continue;
         }
-        fill(module, llvm::replace_by_declaration(module, function), recipe);
+        let ours = llvm::replace_by_declaration(module, function);
+        fill(module, ours, recipe);
+        ours.set_linkage(Linkage::Internal);
     }
 }
 
@@ -148,7 +150,7 @@ fn build<'c>(module: &Module<'c>, function: FunctionValue<'c>, recipe: Recipe, b
         let constant = module.add_global(context.i8_type().array_type(text.len() as u32), None, "relocgpu.text");
         constant.set_initializer(&context.const_string(text.as_bytes(), false));
         constant.set_constant(true);
-        constant.set_linkage(inkwell::module::Linkage::Internal);
+        constant.set_linkage(Linkage::Internal);
         (constant.as_pointer_value(), word.const_int(text.len() as u64, false))
     };
     let zero = word.const_zero();

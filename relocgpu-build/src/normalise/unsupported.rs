@@ -13,7 +13,7 @@ use relocgpu_runtime::contract::names::{Reference, SHARED_SECTION};
 use std::collections::HashSet;
 
 /// Functions that every lowering supplies.
-const SUPPLIED: [&str; 6] = ["memcmp", "bcmp", "strlen", "memcpy", "memmove", "memset"];
+pub(crate) const SUPPLIED: [&str; 6] = ["memcmp", "bcmp", "strlen", "memcpy", "memmove", "memset"];
 
 /// Static block-shared memory that every device has.
 const SHARED_BYTES: u64 = 48 * 1024;

@@ -30,6 +30,8 @@ pub unsafe extern "C" fn __relocgpu_report(kind: u32, a: u64, b: u64, c: u64, te
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __relocgpu_store_record(report: *const u64, record: *mut u64, claim: *mut u32) {
     use std::sync::atomic::{AtomicU32, Ordering};
+    // See `reporter.rs`.
+    assert!(!record.is_null(), "no record");
     unsafe {
         if AtomicU32::from_ptr(claim).swap(1, Ordering::AcqRel) == 0 {
             std::ptr::copy_nonoverlapping(report, record, 7);
