@@ -39,7 +39,11 @@ impl Kernel {
 
     fn function(&self) -> TokenStream {
         let function = &self.function;
-        quote!(#[allow(dead_code)] #function)
+        // The device pass must find the function as one: its parameters' types promise what its entry's do not (`&[T]`
+        // is not written to). Lowering inlines it after that.
+        let apart = is_device_pass() && !function.attrs.iter().any(|attribute| attribute.path().is_ident("inline"));
+        let inline = apart.then(|| quote!(#[inline(never)]));
+        quote!(#[allow(dead_code)] #inline #function)
     }
 
     /// `cfg`s of the function, which all that is made beside it shares.

@@ -14,41 +14,30 @@ use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::manifest::Manifest;
 use std::collections::HashSet;
 
-/// A user's kernel function that is kept from being inlined until [`mark`].
-pub(super) struct Body<'c> {
-    function: FunctionValue<'c>,
-    was_noinline: bool,
-}
-
-/// Keeps each kernel's own function apart.
-pub(super) fn isolate<'c>(module: &Module<'c>, manifest: &Manifest) -> Vec<Body<'c>> {
-    let mut bodies: Vec<Body> = Vec::new();
-    for entry in manifest.kernels.iter().filter_map(|kernel| module.get_function(&kernel.entry)) {
-        let called = llvm::instructions(entry).into_iter().filter_map(Value::called_function);
-        for function in called.filter(|f| f.count_basic_blocks() != 0 && Value::from(*f).users().len() == 1) {
-            if read_only_params(function).next().is_some() {
-                let was_noinline = llvm::has_attribute(function, Place::Function, "noinline");
-                llvm::remove_attribute(function, Place::Function, "alwaysinline");
-                llvm::add_attribute(function, Place::Function, "noinline");
-                bodies.push(Body { function, was_noinline });
-            }
-        }
+/// Keeps each kernel's own function apart until [`mark`]; `#[gpu_kernel]` has kept rustc from inlining it.
+pub(super) fn isolate<'c>(module: &Module<'c>, manifest: &Manifest) -> Vec<FunctionValue<'c>> {
+    let entries = manifest.kernels.iter().filter_map(|kernel| module.get_function(&kernel.entry));
+    let called = entries.flat_map(|entry| llvm::instructions(entry)).filter_map(Value::called_function);
+    let returns = |function: FunctionValue<'c>| !llvm::has_attribute(function, Place::Function, "noreturn");
+    let bodies: Vec<_> = called.filter(|f| f.count_basic_blocks() != 0 && returns(*f)).collect();
+    for function in &bodies {
+        llvm::remove_attribute(*function, Place::Function, "alwaysinline");
+        llvm::add_attribute(*function, Place::Function, "noinline");
     }
     bodies
 }
 
 /// Marks the loads and lets the functions be inlined.
-pub(super) fn mark(bodies: Vec<Body>) {
-    for Body { function, was_noinline } in bodies {
-        let derived = derived_pointers(read_only_params(function).collect());
-        for pointer in &derived {
-            for user in pointer.users().into_iter().filter(|user| user.is_load() && !user.is_atomic()) {
-                user.mark_invariant_load();
+pub(super) fn mark(bodies: Vec<FunctionValue>) {
+    for function in bodies {
+        if Value::from(function).users().len() == 1 {
+            for pointer in derived_pointers(read_only_params(function).collect()) {
+                for user in pointer.users().into_iter().filter(|user| user.is_load() && !user.is_atomic()) {
+                    user.mark_invariant_load();
+                }
             }
         }
-        if !was_noinline {
-            llvm::remove_attribute(function, Place::Function, "noinline");
-        }
+        llvm::remove_attribute(function, Place::Function, "noinline");
     }
 }
 
