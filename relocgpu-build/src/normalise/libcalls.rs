@@ -30,7 +30,8 @@ pub(crate) fn keep_apart(module: &Module) {
     }
 }
 
-const BUILTINS: [&str; 10] = [
+/// All that [`call_builtins`] calls.
+pub(crate) const BUILTINS: [&str; 10] = [
     "fmod",
     "fmodf",
     "__floattisf",

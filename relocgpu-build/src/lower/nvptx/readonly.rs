@@ -8,6 +8,7 @@
 //! inlined the promise is gone. Functions that other device code calls too are left alone.
 
 use crate::llvm::{self, Place, Value};
+use crate::normalise::libcalls::BUILTINS;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
@@ -18,8 +19,10 @@ use std::collections::HashSet;
 pub(super) fn isolate<'c>(module: &Module<'c>, manifest: &Manifest) -> Vec<FunctionValue<'c>> {
     let entries = manifest.kernels.iter().filter_map(|kernel| module.get_function(&kernel.entry));
     let called = entries.flat_map(|entry| llvm::instructions(entry)).filter_map(Value::called_function);
+    // What is kept apart for its size stays so.
+    let is_large = |function: FunctionValue<'c>| BUILTINS.contains(&&*Value::from(function).name());
     let returns = |function: FunctionValue<'c>| !llvm::has_attribute(function, Place::Function, "noreturn");
-    let bodies: Vec<_> = called.filter(|f| f.count_basic_blocks() != 0 && returns(*f)).collect();
+    let bodies: Vec<_> = called.filter(|f| f.count_basic_blocks() != 0 && returns(*f) && !is_large(*f)).collect();
     for function in &bodies {
         llvm::remove_attribute(*function, Place::Function, "alwaysinline");
         llvm::add_attribute(*function, Place::Function, "noinline");
