@@ -31,6 +31,9 @@ use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
 use inkwell::values::FunctionValue;
 
+/// Brings values out of memory and drops what is not reached, before a kernel is split.
+const SIMPLIFY: &str = "sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg";
+
 /// A kernel whose threads wait for one another, before its block function is made.
 pub(super) struct Waiting {
     body: Body,
@@ -50,6 +53,8 @@ pub(super) fn run<'c>(module: &Module<'c>, index: usize, entry: FunctionValue<'c
     function.set_linkage(Linkage::External);
     function.set_call_conventions(0);
 
+    // The memory of an argument that the body only reads serves all threads.
+    (0..function.count_params()).for_each(|param| llvm::remove_attribute(function, llvm::Place::Param(param), "dead_on_return"));
     let attributes: Vec<_> = (0..function.count_params()).map(|param| function.attributes(AttributeLoc::Param(param))).collect();
     let body = Body {
         index,
@@ -96,7 +101,7 @@ fn owned(attributes: &[Attribute]) -> Option<(u64, u64)> {
 pub(super) fn finish(module: &Module, waiting: &Waiting, machine: &TargetMachine) -> Result<Option<u64>, String> {
     let body = &waiting.body;
     let phases = module.get_function(&format!("{}{}", names::PHASES, body.index)).ok_or("the phases are lost")?;
-    llvm::run_function_passes(phases, "sroa,early-cse,simplifycfg,instcombine,simplifycfg", machine)?;
+    llvm::run_function_passes(phases, "sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg", machine)?;
     let split = phases::run(module, phases);
     let text = match &split {
         Some(split) => phased(body, split.phases),
@@ -138,14 +143,25 @@ fn is_defined_procedure(function: FunctionValue) -> bool {
     function.count_basic_blocks() > 0 && function.get_type().get_return_type().is_none()
 }
 
-/// Whether a call is followed by `ret`, or by a jump to it.
+/// Whether nothing but ends of local variables' lives comes between a call and `ret`, in its block or the one behind it.
 fn ends_after(call: Value) -> bool {
-    let Some(next) = call.as_instruction().and_then(|i| i.get_next_instruction()) else { return false };
-    let last = match Value::from(next).opcode() {
-        Some(LLVMOpcode::LLVMBr) if next.get_num_operands() == 1 => {
-            next.get_operand(0).and_then(|o| o.block()).and_then(|b| b.get_first_instruction())
-        }
-        _ => Some(next),
-    };
-    last.is_some_and(|i| Value::from(i).opcode() == Some(LLVMOpcode::LLVMRet))
+    let mut next = call.as_instruction().and_then(|i| i.get_next_instruction());
+    // A kernel has no more arguments than that, and no jump leads back here for ever.
+    for _ in 0..100 {
+        let Some(instruction) = next else { return false };
+        let value = Value::from(instruction);
+        next = match value.opcode() {
+            Some(LLVMOpcode::LLVMRet) => return true,
+            Some(LLVMOpcode::LLVMBr) if instruction.get_num_operands() == 1 => {
+                instruction.get_operand(0).and_then(|o| o.block()).and_then(|b| b.get_first_instruction())
+            }
+            Some(LLVMOpcode::LLVMCall)
+                if value.called_function().is_some_and(|f| Value::from(f).name().starts_with("llvm.lifetime.end")) =>
+            {
+                instruction.get_next_instruction()
+            }
+            _ => return false,
+        };
+    }
+    false
 }
