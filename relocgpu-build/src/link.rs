@@ -82,6 +82,12 @@ pub(crate) fn run<'c>(context: &'c Context, job: &Job) -> Result<Option<Linked<'
         llvm::doing(format!("linking {}", path.display()));
         link_in(context, &module, &read(path)?, &path.to_string_lossy())?;
     }
+    // The crates of a unit may call float functions only once they are there, so the device library is asked again.
+    if libcalls::call_math(&module) {
+        for path in &job.libraries {
+            link_in(context, &module, &read(path)?, &path.to_string_lossy())?;
+        }
+    }
     // Formatting is never done on the device: what only panic messages refer to must not pull in `core::fmt`.
     formatters::forget(&module);
     drop_dead(&module, &machine)?;

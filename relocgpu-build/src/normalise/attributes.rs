@@ -30,6 +30,9 @@ const KEPT: &[&str] = &[
     "willreturn",
 ];
 
+/// The same of calls. A call's own `noinline` would outlive the function's, which lowering decides on.
+const KEPT_ON_CALLS: &[&str] = &["cold", "convergent", "memory", "nofree", "noreturn", "nosync", "nounwind", "willreturn"];
+
 /// Runs the pass. `kernels` stay external, as does the panic interface.
 pub(crate) fn run<'c>(module: &Module<'c>, kernels: &[FunctionValue<'c>]) {
     llvm::replace_aliases(module);
@@ -69,7 +72,7 @@ pub(crate) fn run<'c>(module: &Module<'c>, kernels: &[FunctionValue<'c>]) {
 fn normalise_instruction<'c>(module: &Module<'c>, instruction: Value<'c>) {
     if instruction.is_call() {
         if instruction.called_function().is_none_or(|f| f.get_intrinsic_id() == 0) {
-            llvm::clear_call_attributes(instruction, KEPT);
+            llvm::clear_call_attributes(instruction, KEPT_ON_CALLS);
             llvm::clear_call_convention(instruction);
         }
     } else if matches!(instruction.opcode(), Some(LLVMOpcode::LLVMResume)) {

@@ -3,13 +3,49 @@
 //! | instruction | why | function |
 //! |---|---|---|
 //! | `frem` | NVPTX expands it to a formula that is wrong for most operands | `fmod`, `fmodf` |
+//! | `llvm.sin` and its like, the C library's `tanf` and its like | no such instruction | the device library's, over the `libm` crate |
 //! | 128-bit integer ↔ float | the back-end has no such conversion and ends the process | `__floattisf`, … |
 
 use crate::llvm::{self, Place, Value};
+use crate::normalise::path_of;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
 use inkwell::types::{AnyTypeEnum, BasicType, BasicTypeEnum};
 use inkwell::values::BasicMetadataValueEnum;
+use relocgpu_runtime::contract::names::MATH_PREFIX;
+
+/// Float functions by their names for `f64` in the C library; those for `f32` end in `f`.
+const MATH: [&str; 21] = [
+    "acos", "asin", "atan", "atan2", "cbrt", "cos", "cosh", "exp", "exp10", "exp2", "expm1", "hypot", "log", "log10", "log1p", "log2",
+    "pow", "sin", "sinh", "tan", "tanh",
+];
+
+/// Makes float functions calls of the device library; whether there are any.
+pub(crate) fn call_math(module: &Module) -> bool {
+    for function in llvm::functions(module).into_iter().filter(|f| f.count_basic_blocks() == 0) {
+        let name = Value::from(function).name();
+        if let Some(ours) = math_for(&name) {
+            for call in Value::from(function).users().into_iter().filter(|user| user.called_function() == Some(function)) {
+                replace(module, call, &ours);
+            }
+        } else if MATH.contains(&name.strip_suffix('f').unwrap_or(&name)) || MATH.contains(&name.as_str()) {
+            Value::from(function).set_name(&format!("{MATH_PREFIX}{name}"));
+        }
+    }
+    llvm::functions(module).into_iter().any(|f| f.count_basic_blocks() == 0 && Value::from(f).name().starts_with(MATH_PREFIX))
+}
+
+/// The function for an intrinsic on `f32` or `f64`.
+fn math_for(intrinsic: &str) -> Option<String> {
+    let (operation, ty) = intrinsic.strip_prefix("llvm.")?.split_once('.')?;
+    match (MATH.contains(&operation), operation, ty) {
+        (true, _, "f32") => Some(format!("{MATH_PREFIX}{operation}f")),
+        (true, _, "f64") => Some(format!("{MATH_PREFIX}{operation}")),
+        (_, "powi", "f32.i32") => Some("__powisf2".into()),
+        (_, "powi", "f64.i32") => Some("__powidf2".into()),
+        _ => None,
+    }
+}
 
 /// Runs the pass.
 pub(crate) fn call_builtins(module: &Module) {
@@ -17,6 +53,9 @@ pub(crate) fn call_builtins(module: &Module) {
         for instruction in llvm::instructions(function) {
             if let Some(name) = builtin_for(instruction) {
                 replace(module, instruction, name);
+            } else if let Some(intrinsic) = intrinsic_for(instruction) {
+                // Declared under its own name, an intrinsic is one.
+                replace(module, instruction, intrinsic);
             }
         }
     }
@@ -96,6 +135,21 @@ fn builtin_for(instruction: Value) -> Option<&'static str> {
         (LLVMFPToUI, F64, I128) => Some("__fixunsdfti"),
         _ => None,
     }
+}
+
+/// The `libm` crate's ways to instructions of x86, which every target has under another name.
+fn intrinsic_for(call: Value) -> Option<&'static str> {
+    let called = call.called()?;
+    let single = scalar(call) == Scalar::F32;
+    if let Some((template, _)) = called.as_asm() {
+        let is_root = matches!(template.split_whitespace().next(), Some("sqrtss" | "sqrtsd")) && call.arguments().len() == 1;
+        return is_root.then_some(if single { "llvm.sqrt.f32" } else { "llvm.sqrt.f64" });
+    }
+    // Demangling every callee would take longer than all else here.
+    let symbol = called.name();
+    let is_fma = symbol.contains("4libm4math4arch3x86")
+        && ["libm::math::arch::x86::fma::fma", "libm::math::arch::x86::fma::fmaf"].contains(&&*path_of(&symbol));
+    is_fma.then_some(if single { "llvm.fma.f32" } else { "llvm.fma.f64" })
 }
 
 fn replace<'c>(module: &Module<'c>, instruction: Value<'c>, name: &str) {

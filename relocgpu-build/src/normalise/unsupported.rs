@@ -9,7 +9,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue};
 use relocgpu_runtime::contract::manifest::KernelFault;
-use relocgpu_runtime::contract::names::{Reference, SHARED_SECTION};
+use relocgpu_runtime::contract::names::{MATH_PREFIX, Reference, SHARED_SECTION};
 use std::collections::HashSet;
 
 /// Functions that every lowering supplies.
@@ -186,9 +186,9 @@ fn of_undefined(function: FunctionValue) -> Option<Fault> {
             format!("calls `{path}`, which belongs to the host's operating system"),
             "call it on the host and pass the result, as a parameter or through `host!(…)`",
         )
-    } else if is_libm(&symbol) {
+    } else if is_libm(&symbol) || symbol.starts_with(MATH_PREFIX) {
         Fault::new(
-            format!("calls the C library's `{symbol}`, which is not yet supported on the device"),
+            format!("calls the C library's `{}`, which is not yet supported on the device", symbol.trim_start_matches(MATH_PREFIX)),
             "compute it on the host (a `DeviceTable`), or use the functions of the `libm` crate",
         )
     } else {

@@ -15,6 +15,8 @@ pub const CONTAINER_SECTION: &str = ".relocgpu";
 /// Section whose words point at the images of one executable or library; a C identifier, so that the linker defines
 /// `__start_relocgpu_images` and `__stop_relocgpu_images`.
 pub const INDEX_SECTION: &str = "relocgpu_images";
+/// Symbols of the device library's float functions: this, then the C library's name (`sinf`).
+pub const MATH_PREFIX: &str = "relocgpu_math_";
 /// Section prefix by which block-shared memory is recognised in the device module.
 pub const SHARED_SECTION: &str = ".relocgpu.shared";
 /// The `cfg` that is set while a crate is compiled for the device.

@@ -4,6 +4,8 @@ pub mod block;
 pub mod disjoint;
 pub(crate) mod intrinsic;
 #[cfg(relocgpu_device)]
+mod math;
+#[cfg(relocgpu_device)]
 mod panic;
 pub mod shared;
 pub mod thread;

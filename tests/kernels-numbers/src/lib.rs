@@ -4,6 +4,7 @@
 //! function, compiled by the ordinary compiler.
 
 mod floats;
+mod functions;
 mod integers;
 mod wide;
 
@@ -11,7 +12,7 @@ use check::Check;
 
 /// The checks of this crate.
 pub fn checks() -> Vec<Check> {
-    [integers::checks(), floats::checks(), wide::checks()].concat()
+    [integers::checks(), floats::checks(), functions::checks(), wide::checks()].concat()
 }
 
 /// Launches over sizes around the block's, and over edge cases of both operands.

@@ -39,6 +39,12 @@ pub unsafe extern "C" fn __relocgpu_store_record(report: *const u64, record: *mu
     }
 }
 
+/// Stands for the device library's `sinf`.
+#[unsafe(export_name = "relocgpu_math_sinf")]
+extern "C" fn sinf(x: f32) -> f32 {
+    x - x * x * x / 6.0
+}
+
 /// A slice as a kernel's parameter.
 pub type Slice<T> = &'static [T];
 
@@ -60,6 +66,7 @@ pub fn barrier() {
 #[macro_export]
 macro_rules! kernel {
     (fn $name:ident($($param:ident: $ty:ty),*) $body:block) => {
+        #[inline(never)]
         fn $name($($param: $ty),*) $body
         const _: () = {
             #[repr(C)]

@@ -30,7 +30,7 @@ kernel! { fn grows(out: *mut u64) {
 } }
 
 kernel! { fn sine(out: *mut f32) {
-    unsafe { *out = (*out).sin() + (*out).tan() }
+    unsafe { *out = (*out).sin() + (*out).tan() + (*out).exp_m1() }
 } }
 
 //@ fault: kernel `case::clock`: calls `<std::time::Instant>::now`, which belongs to the host's operating system
@@ -49,9 +49,9 @@ kernel! { fn sine(out: *mut f32) {
 //@ fault: kernel `case::prints`: calls `std::io::stdio::_print`, which belongs to the host's operating system
 //@ fault:   at calls.rs:21:5, in `case::prints`
 //@ fault: help: call it on the host and pass the result, as a parameter or through `host!(…)`
-//@ fault: kernel `case::sine`: uses the float function `sin`, which is not yet supported on the device
-//@ fault:   at calls.rs:33:28, in `case::sine`
-//@ fault: help: compute it on the host (a `DeviceTable`), or use the functions of the `libm` crate
 //@ fault: kernel `case::sine`: calls the C library's `tanf`, which is not yet supported on the device
 //@ fault:   at calls.rs:33:43, in `case::sine`
+//@ fault: help: compute it on the host (a `DeviceTable`), or use the functions of the `libm` crate
+//@ fault: kernel `case::sine`: calls the C library's `expm1f`, which is not yet supported on the device
+//@ fault:   at calls.rs:33:58, in `case::sine`
 //@ fault: help: compute it on the host (a `DeviceTable`), or use the functions of the `libm` crate
