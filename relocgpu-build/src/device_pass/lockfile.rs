@@ -92,7 +92,7 @@ pub(super) fn apply(lock: &Lock, command: &mut std::process::Command) {
             // cargo starts a stable compiler again, and the wrapper decides for device units.
             command.env("RUSTC_BOOTSTRAP", "1").arg("-Zlockfile-path");
             command.arg("--config").arg(format!("resolver.lockfile-path={:?}", copy.display().to_string()));
-            command.args(["--config", "env.RUSTC_BOOTSTRAP={value=\"-1\",force=true}"]);
+            command.args(["--config", "env.RUSTC_BOOTSTRAP.value=\"-1\"", "--config", "env.RUSTC_BOOTSTRAP.force=true"]);
         }
     }
 }
