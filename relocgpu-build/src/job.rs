@@ -31,17 +31,6 @@ pub struct Job {
     pub keep: Option<PathBuf>,
     /// Folder of this unit alone, already there: objects go into it.
     pub out_dir: PathBuf,
-    /// Hash of the unit whose objects are in `out_dir` already: lowering is skipped if it comes out again.
-    pub previous: Option<Previous>,
-}
-
-/// The outputs of an earlier run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Previous {
-    /// Hash of the relocatable unit.
-    pub unit_hash: [u8; 32],
-    /// Lowered code of that unit, as the earlier run named it; all of the files are still there.
-    pub objects: Vec<PathBuf>,
 }
 
 /// How the lowering process ended.

@@ -11,7 +11,7 @@
 use crate::device_pass::BitcodeUnit;
 use crate::env::{self, Env};
 use crate::error::Error;
-use crate::job::{Built, Job, Outcome, Previous};
+use crate::job::{Built, Job, Outcome};
 use crate::toolchain::Toolchain;
 use crate::{Builder, pipeline};
 use relocgpu_runtime::contract::names::fnv1a;
@@ -48,7 +48,7 @@ pub(crate) fn run(env: &Env, toolchain: &Toolchain, builder: &Builder, unit: &Bi
     let dir = unit_dir(env, unit);
     fs::create_dir_all(&dir).map_err(Error::file("make the folder", &dir))?;
     let keep = builder.keep.as_ref().or(env.keep.as_ref());
-    let mut job = Job {
+    let job = Job {
         unit: unit.name.clone(),
         root: unit.bitcode.clone(),
         libraries: unit.libraries.clone(),
@@ -59,15 +59,12 @@ pub(crate) fn run(env: &Env, toolchain: &Toolchain, builder: &Builder, unit: &Bi
         debug_assertions: env.debug_assertions,
         keep: keep.map(|folder| folder.join(&env.package).join(dir.file_name().unwrap_or_default())),
         out_dir: dir.clone(),
-        previous: None,
     };
     let fingerprint = fingerprint(&job, toolchain)?;
     let done: Option<Done> = fs::read(dir.join("done.json")).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    if let Some(done) = done.filter(|done| done.built.objects.iter().all(|o| o.exists()) && job.keep.is_none()) {
-        if done.fingerprint == fingerprint {
-            return Ok(Outcome::Built(Built { reused: true, ..done.built }));
-        }
-        job.previous = Some(Previous { unit_hash: done.built.unit_hash, objects: done.built.objects });
+    let is_there = |done: &Done| done.fingerprint == fingerprint && done.built.objects.iter().all(|o| o.exists());
+    if let Some(done) = done.filter(|done| job.keep.is_none() && is_there(done)) {
+        return Ok(Outcome::Built(Built { reused: true, ..done.built }));
     }
     let _ = fs::remove_file(dir.join("done.json"));
     let outcome = ask_child(env, toolchain, &job, &label(unit))?;

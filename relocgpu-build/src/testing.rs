@@ -43,7 +43,6 @@ pub fn freeze(root: PathBuf, libraries: Vec<PathBuf>, std: Vec<PathBuf>, line_in
         debug_assertions: false,
         keep: None,
         out_dir: PathBuf::new(),
-        previous: None,
     };
     let context = llvm::new_context();
     let Some(linked) = link::run(&context, &job).map_err(|e| e.to_string())? else { return Ok(Made::Nothing) };

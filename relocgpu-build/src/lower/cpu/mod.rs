@@ -6,6 +6,7 @@
 
 mod block;
 mod emit;
+mod flow;
 mod inline;
 mod intrinsics;
 pub(crate) mod names;

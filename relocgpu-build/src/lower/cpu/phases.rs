@@ -16,8 +16,9 @@
 //! again if it follows from arguments and constants, else it lives in memory: all threads' copies side by side, so that
 //! the loops stay fit for vectors.
 
+use super::flow::{Barrier, Flow, barriers, calls};
 use super::intrinsics::PURE;
-use crate::llvm::edit::{self, after, before_use, copy_before, successors, uses_by_block};
+use crate::llvm::edit::{self, after, before_use, copy_before, uses_by_block};
 use crate::llvm::{self, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -28,11 +29,9 @@ use inkwell::targets::TargetData;
 use inkwell::types::{AnyTypeEnum, BasicTypeEnum};
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use relocgpu_runtime::contract::cpu::FRAME_ALIGN;
-use relocgpu_runtime::contract::names::intrinsic::{BLOCK_BARRIER, THREAD_END};
+use relocgpu_runtime::contract::names::intrinsic::THREAD_END;
 use std::collections::{HashMap, HashSet};
 
-/// Parts of a kernel that are worth a loop of their own.
-const MAX_PHASES: usize = 8;
 /// Instructions that are computed again rather than kept.
 const MAX_AGAIN: usize = 16;
 
@@ -58,84 +57,6 @@ pub(super) fn run<'c>(module: &Module<'c>, function: FunctionValue<'c>) -> Optio
     ends.into_iter().for_each(Value::erase);
     split.close(&order);
     function.verify(false).then_some(Split { phases: order.len() + 1, frame_bytes: split.frame_bytes })
-}
-
-fn calls(instruction: Value, name: &str) -> bool {
-    instruction.called_function().is_some_and(|f| Value::from(f).name() == name)
-}
-
-/// A barrier: the block that ends with it, and the one behind it.
-#[derive(Clone, Copy)]
-struct Barrier<'c> {
-    before: BasicBlock<'c>,
-    behind: BasicBlock<'c>,
-}
-
-/// Gives each barrier the end of a block. A thread that gets behind one has passed it: its result is 0.
-fn barriers<'c>(function: FunctionValue<'c>) -> Option<Vec<Barrier<'c>>> {
-    let found: Vec<_> = llvm::instructions(function).into_iter().filter(|i| calls(*i, BLOCK_BARRIER)).collect();
-    let context = function.get_type().get_context();
-    let each = |call: Value<'c>| {
-        let behind = call.block()?;
-        let before = edit::split_after(call)?;
-        call.replace_uses(context.i32_type().const_zero().into());
-        call.erase();
-        Some(Barrier { before, behind })
-    };
-    (!found.is_empty() && found.len() < MAX_PHASES).then_some(())?;
-    found.into_iter().map(each).collect()
-}
-
-/// Which blocks come after which.
-struct Flow<'c> {
-    barriers: Vec<Barrier<'c>>,
-    reach: HashMap<BasicBlock<'c>, HashSet<BasicBlock<'c>>>,
-}
-
-impl<'c> Flow<'c> {
-    fn of(function: FunctionValue<'c>, barriers: &[Barrier<'c>]) -> Self {
-        let reach = function.get_basic_blocks().into_iter().map(|block| (block, from(block, |_| false))).collect();
-        Self { barriers: barriers.to_vec(), reach }
-    }
-
-    fn reaches(&self, a: BasicBlock<'c>, b: BasicBlock<'c>) -> bool {
-        self.reach.get(&a).is_some_and(|blocks| blocks.contains(&b))
-    }
-
-    /// Whether a barrier can come between something in block `made` and something in block `used`.
-    fn crosses(&self, made: BasicBlock<'c>, used: BasicBlock<'c>) -> bool {
-        self.barriers.iter().any(|b| self.reaches(made, b.before) && self.reaches(b.behind, used))
-    }
-
-    /// The barriers in the order in which every thread that comes to one comes to them.
-    fn chain(&self, entry: BasicBlock<'c>) -> Option<Vec<Barrier<'c>>> {
-        let mut order: Vec<Barrier<'c>> = Vec::new();
-        let mut start = entry;
-        loop {
-            let near = from(start, |block| self.barriers.iter().any(|b| b.before == block));
-            let mut next = self.barriers.iter().filter(|b| near.contains(&b.before));
-            match (next.next(), next.next()) {
-                (Some(barrier), None) if !order.iter().any(|b| b.before == barrier.before) => {
-                    order.push(*barrier);
-                    start = barrier.behind;
-                }
-                (None, _) => return (order.len() == self.barriers.len()).then_some(order),
-                _ => return None,
-            }
-        }
-    }
-}
-
-/// A block and all that come after it, not looking behind those where `stop`.
-fn from<'c>(block: BasicBlock<'c>, stop: impl Fn(BasicBlock<'c>) -> bool) -> HashSet<BasicBlock<'c>> {
-    let mut seen = HashSet::from([block]);
-    let mut open = vec![block];
-    while let Some(block) = open.pop() {
-        if !stop(block) {
-            open.extend(successors(block).into_iter().filter(|next| seen.insert(*next)));
-        }
-    }
-    seen
 }
 
 struct Splitter<'c> {
