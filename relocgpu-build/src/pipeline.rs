@@ -54,11 +54,11 @@ fn stages(job: &Job) -> Result<Outcome, StageError> {
 fn lower(unit: &Unit, job: &Job) -> Result<Result<Lowered, Vec<KernelFault>>, StageError> {
     let mut ptx = Vec::with_capacity(job.architectures.len());
     for arch in &job.architectures {
-        doing(job, &format!("lowering to PTX for sm_{arch}"));
+        doing(job, &format!("lowering {} to PTX for sm_{arch}", kernel_names(unit)));
         let made = lower::nvptx::run(unit, *arch, &mut |name, text| keep(job, &format!("4-{name}"), || text().into()))?;
         ptx.push(PtxEntry { arch: made.arch, isa: made.isa, text: made.text.into() });
     }
-    doing(job, "lowering to native code");
+    doing(job, &format!("lowering {} to native code", kernel_names(unit)));
     let native = match lower::cpu::run(&unit.bitcode, &unit.manifest, &unit.source_map, &job.cpu_levels) {
         Ok(native) => native,
         Err(CpuError::Faults(faults)) => return Ok(Err(faults)),
@@ -68,6 +68,11 @@ fn lower(unit: &Unit, job: &Job) -> Result<Result<Lowered, Vec<KernelFault>>, St
         keep(job, &format!("4-{}.o", level.name), || level.object.clone())?;
     }
     Ok(Ok(Lowered::new(unit, job, ptx, native)))
+}
+
+/// For messages: the kernels that are being lowered.
+fn kernel_names(unit: &Unit) -> String {
+    unit.manifest.kernels.iter().map(|kernel| format!("`{}`", kernel.name)).collect::<Vec<_>>().join(", ")
 }
 
 /// Kernels that the unit's own crate defines.

@@ -137,7 +137,7 @@ fn builtin_for(instruction: Value) -> Option<&'static str> {
     }
 }
 
-/// The `libm` crate's ways to instructions of x86, which every target has under another name.
+/// What the `libm` crate does in x86 assembly or in software, and every target has an instruction for.
 fn intrinsic_for(call: Value) -> Option<&'static str> {
     let called = call.called()?;
     let single = scalar(call) == Scalar::F32;
@@ -147,10 +147,29 @@ fn intrinsic_for(call: Value) -> Option<&'static str> {
     }
     // Demangling every callee would take longer than all else here.
     let symbol = called.name();
-    let is_fma = symbol.contains("4libm4math4arch3x86")
-        && ["libm::math::arch::x86::fma::fma", "libm::math::arch::x86::fma::fmaf"].contains(&&*path_of(&symbol));
-    is_fma.then_some(if single { "llvm.fma.f32" } else { "llvm.fma.f64" })
+    if !symbol.contains("4libm4math") {
+        return None;
+    }
+    let path = path_of(&symbol);
+    let path = path.strip_prefix("libm::math::")?;
+    let path = path.strip_prefix("generic::").or(path.strip_prefix("arch::x86::")).unwrap_or(path);
+    let (module, function) = path.split("::<").next()?.split_once("::")?;
+    let (_, ours32, ours64) = EXACT.iter().find(|(name, ..)| *name == module && function.strip_suffix('f').unwrap_or(function) == *name)?;
+    match scalar(call) {
+        Scalar::F32 => Some(ours32),
+        Scalar::F64 => Some(ours64),
+        _ => None,
+    }
 }
+
+/// Functions of the `libm` crate whose results are fixed to the bit, and the instructions that they do in software.
+const EXACT: [(&str, &str, &str); 5] = [
+    ("ceil", "llvm.ceil.f32", "llvm.ceil.f64"),
+    ("floor", "llvm.floor.f32", "llvm.floor.f64"),
+    ("fma", "llvm.fma.f32", "llvm.fma.f64"),
+    ("sqrt", "llvm.sqrt.f32", "llvm.sqrt.f64"),
+    ("trunc", "llvm.trunc.f32", "llvm.trunc.f64"),
+];
 
 fn replace<'c>(module: &Module<'c>, instruction: Value<'c>, name: &str) {
     let operands = if instruction.is_call() { instruction.arguments() } else { instruction.operands() };

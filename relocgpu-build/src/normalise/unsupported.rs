@@ -10,7 +10,7 @@ use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue};
 use relocgpu_runtime::contract::manifest::KernelFault;
 use relocgpu_runtime::contract::names::{MATH_PREFIX, Reference, SHARED_SECTION};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Functions that every lowering supplies.
 pub(crate) const SUPPLIED: [&str; 6] = ["memcmp", "bcmp", "strlen", "memcpy", "memmove", "memset"];
@@ -44,26 +44,34 @@ impl Fault {
 pub(crate) fn run<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>]) -> Vec<KernelFault> {
     let references = References::new(module);
     let constants = Constants::new(module);
+    // Kernels share functions: each is looked at once.
+    let mut found: HashMap<FunctionValue<'c>, Vec<(Value<'c>, Fault)>> = HashMap::new();
     let mut faults = Vec::new();
     for kernel in kernels {
         let reach = references.from(kernel.function);
         let mut seen = HashSet::new();
         let mut shared = Shared::default();
         for function in &reach.order {
-            let in_references = references.made_by(*function).iter().filter_map(|(at, global)| {
-                let fault = of_reference(*global).or_else(|| shared.of(&constants, *global));
-                Some((*at, fault?))
-            });
-            let in_references: Vec<_> = in_references.collect();
-            let in_code = llvm::instructions(*function).into_iter().filter_map(|at| Some((at, of_instruction(at)?)));
-            for (at, fault) in in_references.into_iter().chain(in_code) {
+            let of_shared = references.made_by(*function).iter().filter_map(|(at, global)| Some((*at, shared.of(&constants, *global)?)));
+            let of_shared: Vec<_> = of_shared.collect();
+            let own = found.entry(*function).or_insert_with(|| faults_in(&references, *function));
+            for (at, fault) in own.iter().chain(&of_shared) {
                 if seen.insert(fault.clone()) {
-                    faults.push(report(kernel, &reach, *function, at, &fault));
+                    faults.push(report(kernel, &reach, *function, *at, fault));
                 }
             }
         }
     }
     faults
+}
+
+/// Faults of one function's own code, but for its use of shared memory.
+fn faults_in<'c>(references: &References<'c>, function: FunctionValue<'c>) -> Vec<(Value<'c>, Fault)> {
+    let mut known: HashMap<Value<'c>, Option<Fault>> = HashMap::new();
+    let made = references.made_by(function).iter();
+    let in_references = made.filter_map(|(at, global)| Some((*at, known.entry(*global).or_insert_with(|| of_reference(*global)).clone()?)));
+    let in_code = llvm::instructions(function).into_iter().filter_map(|at| Some((at, of_instruction(at)?)));
+    in_references.chain(in_code).collect()
 }
 
 fn report<'c>(kernel: &LinkedKernel<'c>, reach: &Reach<'c>, function: FunctionValue<'c>, at: Value<'c>, fault: &Fault) -> KernelFault {

@@ -21,7 +21,7 @@ const PIPELINE: &str = "ipsccp,cgscc(inline,function(sroa,early-cse<memssa>,inst
 pub(super) struct Left {
     /// Names of globals that are used.
     globals: HashSet<String>,
-    /// Names of functions that reach the reporter.
+    /// Names of external functions that reach the reporter.
     panicking: HashSet<String>,
 }
 
@@ -35,7 +35,8 @@ impl Left {
         let name = |function: &FunctionValue| Value::from(*function).name();
         let functions = llvm::functions(&copy);
         let mut panicking = HashSet::new();
-        for function in functions.iter().filter(|f| f.count_basic_blocks() != 0) {
+        // Kernels are the external ones.
+        for function in functions.iter().filter(|f| f.count_basic_blocks() != 0 && f.get_linkage() == Linkage::External) {
             if references.from(*function).order.iter().any(|reached| name(reached) == intrinsic::REPORT) {
                 panicking.insert(name(function));
             }
