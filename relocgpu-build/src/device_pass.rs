@@ -2,7 +2,9 @@
 //!
 //! A nested `cargo check` of the very manifest, with a rustc wrapper, a clean environment and a target folder of its own:
 //!
-//!     source ─ cargo check --target … ─ wrapper ─ rustc --emit=llvm-bc ─► <crate>-<hash>.bc beside each .rmeta
+//! ```text
+//! source ─ cargo check --target … ─ wrapper ─ rustc --emit=llvm-bc ─► <crate>-<hash>.bc beside each .rmeta
+//! ```
 //!
 //! Library and programs first; then, where tests, examples or benches have kernels, those. The second compile turns on
 //! what development dependencies ask for and may fail for want of them, which the first must not notice.

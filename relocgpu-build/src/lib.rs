@@ -14,7 +14,7 @@
 //! ```
 //!
 //! [`Builder::compile`] reads as the flow: the *device pass* compiles the package a second time, to bitcode; the stages of
-//! [`mod@pipeline`] turn each unit's bitcode into an image in a process of their own; the *archive* step links it.
+//! `pipeline.rs` turn each unit's bitcode into an image in a process of their own; the *archive* step links it.
 //!
 //! # Environment
 //! | variable | meaning |
@@ -27,6 +27,9 @@
 //! LLVM ends the process on a fatal error, so the stages run in a child process: the build script again, up to the call
 //! of `compile()`, which does not return there. What it prints on the way is dropped. It also runs inside the device pass,
 //! so that generated sources and `cargo::rustc-cfg` lines are the same there; `compile()` returns at once in that case.
+
+// A build script is a program.
+#![allow(clippy::needless_doctest_main)]
 
 mod archive;
 mod device_pass;

@@ -1,9 +1,11 @@
 //! The lowering process, from both ends.
 //!
-//!     OUT_DIR/relocgpu/<unit>/job.json       what the child is asked
-//!                             doing.txt      its last step, for when LLVM ends it
-//!                             outcome.json   its answer
-//!                             done.json      fingerprint of the job that the objects there belong to, and the answer
+//! ```text
+//! OUT_DIR/relocgpu/<unit>/job.json       what the child is asked
+//!                         doing.txt      its last step, for when LLVM ends it
+//!                         outcome.json   its answer
+//!                         done.json      fingerprint of the job that the objects there belong to, and the answer
+//! ```
 //!
 //! The child is the build script itself, started again: user code in front of `compile()` runs once more, and what it
 //! prints is dropped.

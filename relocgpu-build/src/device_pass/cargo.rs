@@ -66,7 +66,7 @@ pub(super) struct Script {
 
 #[derive(Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
-enum Message {
+enum Report {
     CompilerArtifact(Artifact),
     CompilerMessage {
         message: Diagnostic,
@@ -144,10 +144,10 @@ fn run(env: &Env, command: &mut Command) -> Result<Compiled, Error> {
     let mut compiled = Compiled::default();
     for line in String::from_utf8_lossy(&output.stdout).lines().filter(|l| l.starts_with('{')) {
         match serde_json::from_str(line).map_err(|e| Error::Message { what: e.to_string(), line: line.to_owned() })? {
-            Message::CompilerArtifact(artifact) => compiled.artifacts.push(artifact),
-            Message::BuildScriptExecuted(script) => compiled.scripts.push(script),
-            Message::CompilerMessage { message } if message.level.starts_with("error") => compiled.errors.extend(message.rendered),
-            Message::CompilerMessage { .. } | Message::Other => {}
+            Report::CompilerArtifact(artifact) => compiled.artifacts.push(artifact),
+            Report::BuildScriptExecuted(script) => compiled.scripts.push(script),
+            Report::CompilerMessage { message } if message.level.starts_with("error") => compiled.errors.extend(message.rendered),
+            Report::CompilerMessage { .. } | Report::Other => {}
         }
     }
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -1,7 +1,9 @@
 //! The device target folder, and the rustc wrapper in it.
 //!
-//!     <target>/relocgpu/wrapper-<hash>/    wrapper, empty.rs, empty_main.rs, stand_in.rs
-//!     <target>/relocgpu/<hash>/            target folder of the nested cargo
+//! ```text
+//! <target>/relocgpu/wrapper-<hash>/    wrapper, empty.rs, empty_main.rs, stand_in.rs
+//! <target>/relocgpu/<hash>/            target folder of the nested cargo
+//! ```
 //!
 //! Cargo does not see what the wrapper adds and replaces, so a hash of all of it is in the folders' names. Kernel crates
 //! of one workspace have equal hashes and share what they compile.
