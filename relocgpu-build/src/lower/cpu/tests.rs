@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const KERNELS: [&str; 8] = ["cooperate", "indices", "owned", "owned_late", "panics", "panics_late", "phases", "saxpy"];
+const KERNELS: [&str; 10] =
+    ["cooperate", "indices", "mixed", "mixed_option", "owned", "owned_late", "panics", "panics_late", "phases", "saxpy"];
 const LEVELS: [&str; 3] = ["x86-64", "x86-64-v3", "x86-64-v4"];
 
 /// A unit of the kernels in `tests/<file>.rs`, with one slot if they have it.
@@ -84,9 +85,18 @@ fn each_level_has_hidden_block_functions_and_needs_the_slots_only() {
         assert_eq!(symbols(&level.object, false), BTreeSet::from([native.slots.clone()]), "{}", level.name);
         assert!(all_hidden(&level.object), "{}", level.name);
         let keeping: Vec<_> = level.kernels.iter().map(|k| k.frame_bytes > 0).collect();
-        assert_eq!(keeping, [true, false, false, true, false, false, true, false]);
+        assert_eq!(keeping, [true, false, true, true, false, true, false, false, true, false]);
         assert!(level.kernels.iter().all(|k| k.shared_bytes >= 3 + 256 * 8));
     }
+}
+
+#[test]
+fn barriers_one_after_the_other_make_phases_and_others_coroutines() {
+    let unit = unit("kernels", &KERNELS, Some("test_gain"));
+    let shaped = shape(&llvm::new_context(), &unit.bitcode, &unit.manifest, &unit.source_map, "p").unwrap_or_else(|e| panic!("{e:?}"));
+    let coroutines: Vec<_> =
+        shaped.frame_bytes.iter().zip(KERNELS).filter(|(bytes, _)| bytes.is_none()).map(|(_, kernel)| kernel).collect();
+    assert_eq!(coroutines, ["cooperate", "mixed_option"]);
 }
 
 #[test]

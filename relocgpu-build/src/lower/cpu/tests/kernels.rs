@@ -318,3 +318,73 @@ fn owned_late(mut state: State, mut out: Raw<u64>) {
 unsafe extern "C" fn entry_owned_late(p: *const Owned) {
     unsafe { owned_late((*p).state, (*p).out) }
 }
+
+#[repr(C)]
+pub struct Mixed {
+    input: Raw<u64>,
+    out: Raw<u64>,
+    mode: u32,
+}
+
+fn wrap(a: usize, n: usize) -> usize {
+    a.checked_rem(n).unwrap_or(0)
+}
+
+/// Loops, slices of local arrays, conditions and floats around barriers; `OPTION`: one barrier more or less.
+#[inline(always)]
+fn mix<const OPTION: bool>(input: &[u64], mut out: Raw<u64>, mode: u32) {
+    let (t, n, i) = (__relocgpu_thread_idx_x() as usize, __relocgpu_block_dim_x() as usize, index_1d());
+    let line = &raw mut LINE as *mut u64;
+    let mut table = [0u8; 8];
+    let mut acc = 0u64;
+    for j in 0..t % 5 + 1 {
+        acc += at(input, wrap(i + j, input.len()));
+        table[j * 3 % 8] = (acc % 251) as u8;
+    }
+    let pick: &[u8] = if t % 2 == 0 { &table[..3] } else { &table[3..] };
+    let odd = acc % 2 == 1;
+    let half = acc as f32 * 0.5;
+    let pair = (acc ^ 5, t as u32);
+    unsafe { line.add(t).write(acc) };
+    if mode == 1 {
+        return;
+    }
+    if OPTION && mode == 2 {
+        barrier();
+        acc += unsafe { line.add(wrap(t + 1, n)).read() };
+    }
+    barrier();
+    let (mut sum, mut k) = (0u64, 0);
+    while k < n {
+        sum += unsafe { line.add(k).read() } * (k as u64 + 1);
+        k += 1 + odd as usize;
+    }
+    let seen = pick.iter().map(|b| *b as u64).sum::<u64>();
+    barrier();
+    unsafe { line.add(t).write(sum) };
+    barrier();
+    let near = unsafe { line.add(wrap(t + 3, n)).read() };
+    if let Some(out) = out.get_mut(i) {
+        *out = near + seen + (odd as u64) * 1000 + half as u64 + pair.0 + pair.1 as u64 + acc;
+    }
+}
+
+#[inline(never)]
+fn mixed(input: &[u64], out: Raw<u64>, mode: u32) {
+    mix::<false>(input, out, mode)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_mixed(p: *const Mixed) {
+    unsafe { mixed((*p).input.slice(), (*p).out, (*p).mode) }
+}
+
+#[inline(never)]
+fn mixed_option(input: &[u64], out: Raw<u64>, mode: u32) {
+    mix::<true>(input, out, mode)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_mixed_option(p: *const Mixed) {
+    unsafe { mixed_option((*p).input.slice(), (*p).out, (*p).mode) }
+}

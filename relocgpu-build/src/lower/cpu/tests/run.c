@@ -181,6 +181,38 @@ static void owned(const char *level, Kernel k) {
     for (uint64_t i = 0; i < N; i++) CHECK(out[i] == 54321 + 5 * i + p.words[i % 5] + i, "out[%lu] = %lu", i, out[i]);
 }
 
+static void mixed(const char *level, Kernel k, int option) {
+    enum { N = 120, T = 40 };
+    uint64_t in[N], out[N];
+    for (int i = 0; i < N; i++) in[i] = (uint64_t)i * 37 % 101;
+    for (uint32_t mode = 0; mode < 3; mode++) {
+        struct { Raw in, out; uint32_t mode; } p = {{in, N}, {out, N}, mode};
+        memset(out, 0, sizeof out);
+        launch(k.run, k.frame, k.shared, (uint32_t[]){N / T, 1, 1}, (uint32_t[]){T, 1, 1}, &p);
+        CHECK(!panicked && !diverged, "mode %u", mode);
+        for (int b = 0; b < N / T; b++) {
+            uint64_t acc[T], line[T], sum[T], seen[T];
+            for (int t = 0; t < T; t++) {
+                uint8_t table[8] = {0};
+                acc[t] = seen[t] = 0;
+                for (int j = 0; j < t % 5 + 1; j++) acc[t] += in[(b * T + t + j) % N], table[j * 3 % 8] = acc[t] % 251;
+                for (int j = t % 2 ? 3 : 0; j < (t % 2 ? 8 : 3); j++) seen[t] += table[j];
+                line[t] = acc[t];
+            }
+            for (int t = 0; t < T; t++) {
+                sum[t] = 0;
+                for (int j = 0; j < T; j += 1 + acc[t] % 2) sum[t] += line[j] * (j + 1);
+            }
+            for (int t = 0; t < T; t++) {
+                uint64_t more = option && mode == 2 ? line[(t + 1) % T] : 0;
+                uint64_t right = sum[(t + 3) % T] + seen[t] + acc[t] % 2 * 1000 + (uint64_t)(acc[t] * 0.5f) + (acc[t] ^ 5) + t + acc[t] + more;
+                if (mode == 1) right = 0;
+                CHECK(out[b * T + t] == right, "option %d, mode %u: out[%d] = %lu, not %lu", option, mode, b * T + t, out[b * T + t], right);
+            }
+        }
+    }
+}
+
 extern uint64_t SLOTS[];
 uint64_t SLOTS[1] __attribute__((visibility("hidden")));
 
@@ -195,12 +227,14 @@ int main(void) {
         if (!l->supported()) continue;
         cooperate(l->name, l->kernels[0], SLOTS[0]);
         indices(l->name, l->kernels[1]);
-        owned(l->name, l->kernels[2]);
-        owned(l->name, l->kernels[3]);
-        panics(l->name, l->kernels[4], 0);
-        panics(l->name, l->kernels[5], 1);
-        phases(l->name, l->kernels[6]);
-        saxpy(l->name, l->kernels[7]);
+        mixed(l->name, l->kernels[2], 0);
+        mixed(l->name, l->kernels[3], 1);
+        owned(l->name, l->kernels[4]);
+        owned(l->name, l->kernels[5]);
+        panics(l->name, l->kernels[6], 0);
+        panics(l->name, l->kernels[7], 1);
+        phases(l->name, l->kernels[8]);
+        saxpy(l->name, l->kernels[9]);
         printf("%s ran\n", l->name);
     }
     return failures != 0;
