@@ -2,6 +2,7 @@
 
 use crate::diagnostics::{self, error_expression};
 use crate::image_link::is_device_pass;
+use crate::names::SHARED_SECTION;
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use syn::parse::{Parse, ParseStream};
@@ -39,7 +40,7 @@ pub fn run(tokens: TokenStream) -> TokenStream {
         };
     }
     quote_spanned! {Span::mixed_site()=> {
-        #[unsafe(link_section = ".relocgpu.shared")]
+        #[unsafe(link_section = #SHARED_SECTION)]
         static mut __RELOCGPU_SHARED: ::core::mem::MaybeUninit<#array> = ::core::mem::MaybeUninit::uninit();
         // SAFETY: every block has its own memory for a static of this section, and nothing else names it.
         unsafe { ::relocgpu_runtime::__private::shared::<#element, { #length }>(&raw mut __RELOCGPU_SHARED as *mut #array) }

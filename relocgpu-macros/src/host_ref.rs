@@ -6,7 +6,7 @@
 
 use crate::diagnostics::{self, error_expression};
 use crate::image_link::is_device_pass;
-use crate::names::{Unit, fnv1a, text_of};
+use crate::names::{FIELD, REFERENCE_TAG, Unit, fnv1a, part, text_of};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
@@ -118,7 +118,7 @@ impl Reference {
     }
 
     fn device_value(&self, expression: &Expr) -> TokenStream {
-        let slot = self.slot("value");
+        let slot = self.slot(part::VALUE);
         quote_spanned! {Span::mixed_site()=> {
             unsafe extern "C" {
                 #slot
@@ -130,7 +130,7 @@ impl Reference {
     }
 
     fn device_table(&self, expression: &Expr) -> TokenStream {
-        let (pointer, length) = (self.slot("table_ptr"), self.slot("table_len"));
+        let (pointer, length) = (self.slot(part::TABLE_PTR), self.slot(part::TABLE_LEN));
         quote_spanned! {Span::mixed_site()=> {
             unsafe extern "C" {
                 #pointer
@@ -153,9 +153,9 @@ impl Reference {
     }
 
     /// Names the next declaration as a record.
-    fn slot(&self, kind: &str) -> TokenStream {
-        let name = self.record(kind, false);
-        let in_test = self.record(kind, true);
+    fn slot(&self, part: &str) -> TokenStream {
+        let name = self.record(part, false);
+        let in_test = self.record(part, true);
         quote!(#[cfg_attr(test, link_name = #in_test)] #[cfg_attr(not(test), link_name = #name)])
     }
 
@@ -166,13 +166,13 @@ impl Reference {
         quote!(::core::concat!(#symbol, ::core::line!(), "_", ::core::column!(), #suffix))
     }
 
-    fn record(&self, kind: &str, test: bool) -> TokenStream {
+    fn record(&self, part: &str, test: bool) -> TokenStream {
         let symbol = self.link_symbol(test);
-        let start = format!("relocgpu\u{1f}{kind}\u{1f}");
+        let start = format!("{REFERENCE_TAG}{FIELD}{part}{FIELD}");
         let text = text_of(&self.tokens);
-        let package = format!("\u{1f}{}\u{1f}{}\u{1f}", self.unit.crate_name.as_deref().unwrap_or_default(), self.unit.version);
-        let hash = format!("\u{1f}{:016x}\u{1f}", fnv1a(text.as_bytes()));
-        let text = format!("\u{1f}{text}");
+        let package = format!("{FIELD}{}{FIELD}{}{FIELD}", self.unit.crate_name.as_deref().unwrap_or_default(), self.unit.version);
+        let hash = format!("{FIELD}{:016x}{FIELD}", fnv1a(text.as_bytes()));
+        let text = format!("{FIELD}{text}");
         quote! {
             ::core::concat!(
                 #start, #symbol, #package, ::core::module_path!(), #hash,

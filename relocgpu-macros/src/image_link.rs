@@ -9,14 +9,14 @@
 
 use crate::diagnostics;
 use crate::fault_report::entries;
-use crate::names::{Place, Unit};
+use crate::names::{Place, Unit, env, pass};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the device pass is compiling.
 pub fn is_device_pass() -> bool {
-    std::env::var_os("RELOCGPU_DEVICE_PASS").is_some()
+    std::env::var_os(env::DEVICE_PASS).is_some()
 }
 
 /// What a kernel's expansion needs to know of its image.
@@ -31,10 +31,10 @@ pub struct ImageLink {
 pub fn of_kernel(name: &syn::Ident) -> ImageLink {
     let unit = Unit::from_environment();
     let Some(crate_name) = &unit.crate_name else { return absent(diagnostics::NO_CRATE, TokenStream::new()) };
-    match std::env::var("RELOCGPU_PASS").as_deref() {
-        Ok("linked") => ImageLink { expression: linked(&unit), reports: TokenStream::new() },
-        Ok("skipped") => absent(diagnostics::SKIPPED, TokenStream::new()),
-        Ok("rejected") => {
+    match std::env::var(env::PASS).as_deref() {
+        Ok(pass::LINKED) => ImageLink { expression: linked(&unit), reports: TokenStream::new() },
+        Ok(pass::SKIPPED) => absent(diagnostics::SKIPPED, TokenStream::new()),
+        Ok(pass::REJECTED) => {
             let report = match read_faults() {
                 Ok(report) => report,
                 Err(message) => return absent(diagnostics::REJECTED, once(|| error(Span::call_site(), &message))),
@@ -122,7 +122,7 @@ fn late_error(at: Span, test: bool, text: &str) -> TokenStream {
 }
 
 fn read_faults() -> Result<String, String> {
-    let variable = std::env::var("RELOCGPU_FAULTS").map_err(|_| diagnostics::faults_unreadable("", "RELOCGPU_FAULTS is not set"))?;
+    let variable = std::env::var(env::FAULTS).map_err(|_| diagnostics::faults_unreadable("", "RELOCGPU_FAULTS is not set"))?;
     let path = variable.rsplit_once('#').map_or(variable.as_str(), |(path, _hash)| path);
     std::fs::read_to_string(path).map_err(|error| diagnostics::faults_unreadable(path, &error.to_string()))
 }

@@ -30,13 +30,13 @@ use proc_macro::TokenStream;
 /// #[gpu_kernel]
 /// fn scale(x: &[f32], mut y: DisjointSlice<f32>, by: f32) { … }
 ///
-/// scale::launch(&device, Grid::over(n), &x, &mut y, 2.0)?;     // x, y: DeviceBuffer<f32>
+/// scale::launch(&device, Grid::over(n), &x, &mut y, 2.0)?;     // x, y: Buffer<f32>
 /// ```
 ///
 /// | parameter | in `launch` | |
 /// |---|---|---|
-/// | `&[T]` | `impl SliceArg<T>`: `&DeviceBuffer<T>` or a part of one | device memory to read |
-/// | `DisjointSlice<T>`, `DisjointSlice<T, Space>` | `impl SliceMutArg<T, Space>`: `&mut DeviceBuffer<T>` or a part of one | device memory in which each thread reaches its own elements |
+/// | `&[T]` | `impl SliceArg<T>`: `&Buffer<T>` or a part of one | device memory to read |
+/// | `DisjointSlice<T>`, `DisjointSlice<T, Space>` | `impl SliceMutArg<T, Space>`: `&mut Buffer<T>` or a part of one | device memory in which each thread reaches its own elements |
 /// | any `T: DeviceData` | `T` | passed by value |
 ///
 /// Generic kernels are launched as `kernel::launch::<f32, 4>(…)`, or with what inference finds; type parameters must
@@ -52,8 +52,8 @@ pub fn gpu_kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// A value of the host process inside device code, symbolic until the program starts.
 ///
 /// * `host!(expr)`: the value of a host expression, evaluated once per process before the first launch. Its type is a
-///   number of up to 64 bits, `bool`, `char`, a raw pointer, or one of the runtime's tokens for host items. The type
-///   must follow from the expression alone: give literals a suffix.
+///   number of up to 64 bits, `bool`, `char` or a raw pointer, and follows from the expression alone: give literals a
+///   suffix.
 /// * `host!(table: expr)`: a `DeviceTable<T>`, filled from a `Vec<T>`, an array or a slice: the initialiser of a static.
 ///
 /// The expression cannot name locals or generic parameters of the function around it. On the host, `host!(expr)` is

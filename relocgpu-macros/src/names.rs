@@ -12,6 +12,40 @@ use std::path::Path;
 
 /// Separates fields in names and hashes.
 pub const FIELD: char = '\u{1f}';
+/// First field of a reference declaration's name.
+pub const REFERENCE_TAG: &str = "relocgpu";
+/// Section of block-shared memory.
+pub const SHARED_SECTION: &str = ".relocgpu.shared";
+
+/// Words of a reference.
+pub mod part {
+    /// The value of an expression.
+    pub const VALUE: &str = "value";
+    /// Address of a table's elements.
+    pub const TABLE_PTR: &str = "table_ptr";
+    /// Number of a table's elements.
+    pub const TABLE_LEN: &str = "table_len";
+}
+
+/// Environment variables.
+pub mod env {
+    /// A state of [`pass`](super::pass).
+    pub const PASS: &str = "RELOCGPU_PASS";
+    /// Path and hash of the report of faults.
+    pub const FAULTS: &str = "RELOCGPU_FAULTS";
+    /// Set in the device pass.
+    pub const DEVICE_PASS: &str = "RELOCGPU_DEVICE_PASS";
+}
+
+/// What the build script says of its pass.
+pub mod pass {
+    /// Each unit has its image.
+    pub const LINKED: &str = "linked";
+    /// There was no device pass.
+    pub const SKIPPED: &str = "skipped";
+    /// The report of faults has the reasons.
+    pub const REJECTED: &str = "rejected";
+}
 
 /// What cargo says about the crate that is being compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use crate::backend::{Bytes, Module};
 use crate::contract::image::RawImage;
 use crate::contract::layout::KernelDescriptor;
 use crate::contract::manifest::Kernel;
+use crate::contract::names::instance_arguments;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
 use crate::handle::{Device, Inner};
@@ -39,11 +40,7 @@ pub struct KernelRef {
 impl KernelRef {
     /// Name of the instance in manifests.
     fn name(&self) -> String {
-        let arguments = self.type_name.find('<').zip(self.type_name.rfind('>'));
-        match arguments.and_then(|(open, close)| self.type_name.get(open..=close)) {
-            Some(arguments) => format!("{}{arguments}", self.kernel.name),
-            None => self.kernel.name.to_owned(),
-        }
+        format!("{}{}", self.kernel.name, instance_arguments(self.type_name))
     }
 }
 
@@ -176,7 +173,7 @@ fn find(
         found = images.iter().copied().filter(|image| own.map_or(true, |own| !std::ptr::eq(own, *image))).flat_map(in_image).collect();
     }
     // Two versions of a crate share their kernels' names; the source line tells them apart.
-    let place = format!("{}:{}:{}", kernel.kernel.file, kernel.kernel.line, kernel.kernel.column);
+    let place = kernel.kernel.place().to_string();
     let here: Vec<_> = found.iter().copied().filter(|(image, n)| image.container.source_map.kernels.get(*n) == Some(&place)).collect();
     let found = if here.is_empty() { found } else { here };
 

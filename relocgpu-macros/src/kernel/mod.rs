@@ -49,7 +49,7 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> TokenStream {
 
 /// A kernel as the user wrote it, its parameters classified.
 struct Kernel {
-    /// The user's function; a `host!` or `device!` in it that cannot be is replaced by `unreachable!()`.
+    /// The user's function; its body is `unimplemented!()` where a `host!` or `device!` in it names a local or a generic parameter.
     function: ItemFn,
     /// One for each parameter; `None` where the parameter itself is at fault.
     parameters: Vec<Option<Parameter>>,

@@ -23,6 +23,13 @@ pub struct KernelDescriptor {
     pub column: u32,
 }
 
+impl KernelDescriptor {
+    /// Place of the kernel's name.
+    pub fn place(&self) -> super::names::Place<'static> {
+        super::names::Place { file: self.file, line: self.line, column: self.column }
+    }
+}
+
 /// One parameter of a kernel inside the parameter block.
 #[repr(C)]
 #[derive(Debug)]

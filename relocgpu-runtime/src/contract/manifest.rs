@@ -128,12 +128,31 @@ pub enum Part {
     TableLen,
 }
 
+impl Part {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Value, Self::TablePtr, Self::TableLen];
+
+    /// What a [`Reference`](super::names::Reference) calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Value => "value",
+            Self::TablePtr => "table_ptr",
+            Self::TableLen => "table_len",
+        }
+    }
+
+    /// Reads a [`name`](Self::name).
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+}
+
 /// Beside the unit and outside its hash: what moves when source lines move.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceMap {
     /// For each record of the manifest, in its order.
     pub records: Vec<RecordSource>,
-    /// For each kernel of the manifest, in its order: `file:line:column`.
+    /// For each kernel of the manifest, in its order: a [`Place`](super::names::Place) as text.
     pub kernels: Vec<String>,
     /// Panic locations, by id: `file`, line, column.
     pub locations: Vec<(String, u32, u32)>,
@@ -144,7 +163,7 @@ pub struct SourceMap {
 pub struct RecordSource {
     /// Link symbol that its word of the host table refers to; empty if none.
     pub symbol: String,
-    /// `file:line:column`.
+    /// A [`Place`](super::names::Place) as text.
     pub source: String,
     /// What the user wrote.
     pub text: String,
@@ -213,8 +232,7 @@ mod tests {
     #[test]
     fn faults_have_one_entry_each_with_five_fields() {
         let kernel = KernelFault { kernel: "a::k".into(), file: "src/a.rs".into(), line: 7, message: "two\nlines".into() };
-        let unit =
-            UnitName { package: "p".into(), version: "1.0.0".into(), kind: "bin".into(), crate_name: "b".into(), test: false };
+        let unit = UnitName { package: "p".into(), version: "1.0.0".into(), kind: "bin".into(), crate_name: "b".into(), test: false };
         let faults = Faults { kernels: vec![kernel], rejected: vec![Rejection { unit, text: "no".into() }] };
         let text = "kernel\u{1f}a::k\u{1f}src/a.rs\u{1f}7\u{1f}two\nlines\u{1e}unit\u{1f}bin\u{1f}b\u{1f}false\u{1f}no\u{1e}";
         assert_eq!(faults.to_text(), text);

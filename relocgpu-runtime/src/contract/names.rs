@@ -22,12 +22,24 @@ pub const SHARED_SECTION: &str = ".relocgpu.shared";
 /// The `cfg` that is set while a crate is compiled for the device.
 pub const DEVICE_CFG: &str = "relocgpu_device";
 
-/// Environment variables that carry the build script's word to the macros (`cargo::rustc-env`).
+/// Environment variables that carry the build script's word to the macros: `cargo::rustc-env`, but for [`DEVICE_PASS`](env::DEVICE_PASS).
 pub mod env {
-    /// `linked`, `skipped` or `rejected`; absent when the package has no relocgpu build script.
+    /// A state of [`pass`](super::pass); absent when the package has no relocgpu build script.
     pub const PASS: &str = "RELOCGPU_PASS";
     /// Path of the [`Faults`](crate::contract::manifest::Faults) file, followed by `#` and a hash of its contents.
     pub const FAULTS: &str = "RELOCGPU_FAULTS";
+    /// Set for everything that the device pass's cargo starts.
+    pub const DEVICE_PASS: &str = "RELOCGPU_DEVICE_PASS";
+}
+
+/// What [`env::PASS`] says.
+pub mod pass {
+    /// Each unit has its image.
+    pub const LINKED: &str = "linked";
+    /// There was no device pass: documentation, an editor.
+    pub const SKIPPED: &str = "skipped";
+    /// [`env::FAULTS`](super::env::FAULTS) has the reasons.
+    pub const REJECTED: &str = "rejected";
 }
 
 /// Functions that device code calls and lowering gives a body, and markers that the link stage reads.
@@ -77,7 +89,7 @@ pub const FIELD_SEPARATOR: char = '\u{1f}';
 /// `file:line:column`, the user's tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference<'a> {
-    /// `value`, `table_ptr` or `table_len`: which word of the target this is.
+    /// Which word of the target this is: [`Part::name`](super::manifest::Part::name).
     pub kind: &'a str,
     /// Link symbol of the thunk.
     pub symbol: &'a str,
@@ -89,7 +101,7 @@ pub struct Reference<'a> {
     pub module_path: &'a str,
     /// Sixteen hex digits of a hash of the tokens.
     pub tokens_hash: &'a str,
-    /// `file:line:column`, the file as `file!()` gives it in the device pass.
+    /// A [`Place`], its file as `file!()` gives it in the device pass.
     pub source: &'a str,
     /// What the user wrote inside `host!`.
     pub text: &'a str,
@@ -115,6 +127,41 @@ impl<'a> Reference<'a> {
             source: fields.next()?,
             text: fields.next()?,
         })
+    }
+}
+
+/// A place in the source, written `file:line:column`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place<'a> {
+    /// As `file!()` gives it.
+    pub file: &'a str,
+    /// From 1; 0 if it is not known.
+    pub line: u32,
+    /// From 1; 0 if it is not known.
+    pub column: u32,
+}
+
+impl<'a> Place<'a> {
+    /// Reads what [`Display`](std::fmt::Display) writes. The file may hold colons.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let mut fields = text.rsplitn(3, ':');
+        let (column, line) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        Some(Self { file: fields.next()?, line, column })
+    }
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// The `<…>` that stands after a kernel's name for an instance of it, from the name of the instance's type; empty for
+/// a kernel that is not generic.
+pub fn instance_arguments(type_name: &str) -> &str {
+    match (type_name.find('<'), type_name.rfind('>')) {
+        (Some(open), Some(close)) if open < close => &type_name[open..=close],
+        _ => "",
     }
 }
 
@@ -162,4 +209,28 @@ pub fn sanitise(name: &str) -> String {
     }
     out.extend(name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_as_they_are_written() {
+        let place = Place { file: "C:/src/a.rs", line: 7, column: 12 };
+        assert_eq!(place.to_string(), "C:/src/a.rs:7:12");
+        assert_eq!(Place::parse(&place.to_string()), Some(place));
+        for text in ["", "a.rs", "a.rs:7", "7:12", "a.rs:x:1"] {
+            assert_eq!(Place::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_instance_is_what_stands_between_the_outermost_brackets() {
+        for (name, arguments) in
+            [("a::k", ""), ("a::k<f32>", "<f32>"), ("a::k<b::P<u8>, 4>", "<b::P<u8>, 4>"), ("a::k<fn(u8) -> u8>", "<fn(u8) -> u8>")]
+        {
+            assert_eq!(instance_arguments(name), arguments);
+        }
+    }
 }

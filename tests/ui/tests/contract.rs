@@ -2,7 +2,7 @@
 
 extern crate proc_macro;
 
-use relocgpu_runtime::contract::manifest::{Faults, KernelFault, Rejection, UnitName};
+use relocgpu_runtime::contract::manifest::{Faults, KernelFault, Part, Rejection, UnitName};
 use relocgpu_runtime::contract::names as contract;
 
 #[allow(dead_code)]
@@ -71,4 +71,16 @@ fn the_report_of_faults_is_read_as_it_is_written() {
     let place = names::Place { file: "src/a.rs".into(), line: 7, column: 1 };
     assert_eq!(entries[0].of_kernel("k", &place), Some("two\nlines"));
     assert_eq!(entries[1].of_unit("bin", "b"), Some((true, "no\nway")));
+}
+
+#[test]
+fn words_agree() {
+    assert_eq!(names::REFERENCE_TAG, contract::Reference::TAG);
+    assert_eq!(names::SHARED_SECTION, contract::SHARED_SECTION);
+    let parts = [names::part::VALUE, names::part::TABLE_PTR, names::part::TABLE_LEN];
+    assert_eq!(parts.map(Part::parse), Part::ALL.map(Some));
+    assert_eq!((names::env::PASS, names::env::FAULTS), (contract::env::PASS, contract::env::FAULTS));
+    assert_eq!(names::env::DEVICE_PASS, contract::env::DEVICE_PASS);
+    let pass = [names::pass::LINKED, names::pass::SKIPPED, names::pass::REJECTED];
+    assert_eq!(pass, [contract::pass::LINKED, contract::pass::SKIPPED, contract::pass::REJECTED]);
 }
