@@ -2,7 +2,7 @@
 //!
 //! Every name and every format has its one home here. `relocgpu-build` uses this crate with `default-features = false`
 //! and sees this module alone. A change to anything that is stored or that crosses from device code to the host
-//! raises [`SCHEMA`].
+//! raises [`SCHEMA`]; a test holds each version to its text in `stored/`.
 
 pub mod cpu;
 pub mod image;
@@ -10,6 +10,8 @@ pub mod layout;
 pub mod manifest;
 pub mod names;
 pub mod panic;
+#[cfg(test)]
+mod stored;
 
 /// Version of everything in this module. An image made under another version is refused at load.
 pub const SCHEMA: u32 = 1;
