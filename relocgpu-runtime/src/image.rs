@@ -119,7 +119,7 @@ fn index() -> Vec<&'static RawImage> {
 ///
 /// The linker defines both symbols. Only assembly can say that they are hidden, which keeps them out of a library's
 /// dynamic table: there another library's could stand in for them.
-#[cfg(all(not(relocgpu_device), target_arch = "x86_64"))]
+#[cfg(not(relocgpu_device))]
 fn bounds() -> (*const u8, *const u8) {
     let (start, stop): (*const u8, *const u8);
     // SAFETY: computes two addresses.
@@ -129,26 +129,6 @@ fn bounds() -> (*const u8, *const u8) {
             ".hidden __stop_relocgpu_images",
             "lea {start}, [rip + __start_relocgpu_images]",
             "lea {stop}, [rip + __stop_relocgpu_images]",
-            start = out(reg) start,
-            stop = out(reg) stop,
-            options(pure, nomem, nostack, preserves_flags),
-        );
-    }
-    (start, stop)
-}
-
-#[cfg(all(not(relocgpu_device), target_arch = "aarch64"))]
-fn bounds() -> (*const u8, *const u8) {
-    let (start, stop): (*const u8, *const u8);
-    // SAFETY: computes two addresses.
-    unsafe {
-        std::arch::asm!(
-            ".hidden __start_relocgpu_images",
-            ".hidden __stop_relocgpu_images",
-            "adrp {start}, __start_relocgpu_images",
-            "add {start}, {start}, :lo12:__start_relocgpu_images",
-            "adrp {stop}, __stop_relocgpu_images",
-            "add {stop}, {stop}, :lo12:__stop_relocgpu_images",
             start = out(reg) start,
             stop = out(reg) stop,
             options(pure, nomem, nostack, preserves_flags),

@@ -53,8 +53,8 @@
 //! # Environment
 //! `RELOCGPU_DEVICE` = `cpu`, `cuda` or `cuda:N` decides what [`Device::best`] returns.
 
-#[cfg(all(feature = "host", not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))))]
-compile_error!("relocgpu-runtime finds its images in an ELF section, on Linux on x86-64 and aarch64; build for one of these targets");
+#[cfg(all(feature = "host", not(all(target_os = "linux", target_arch = "x86_64"))))]
+compile_error!("relocgpu-runtime finds its images in an ELF section, on Linux on x86-64; build for that target");
 
 pub mod contract;
 
