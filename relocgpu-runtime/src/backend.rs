@@ -43,7 +43,9 @@ pub struct Limits {
     pub block: [u32; 3],
     /// Blocks of a grid in x, y, z.
     pub grid: [u32; 3],
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory of a block. Not checked at a launch, which asks for none: a kernel declares it with
+    /// [`device!`](macro@crate::device). Where the device cannot give it, a launch is an `Err`, on CUDA the first one,
+    /// which loads the image.
     pub shared_bytes: u64,
 }
 

@@ -56,14 +56,19 @@ macro_rules! functions {
         }
 
         #[cfg_attr(not(feature = "cust"), allow(dead_code))]
-        #[allow(non_snake_case, clippy::too_many_arguments, clippy::missing_safety_doc)]
+        #[allow(non_snake_case, clippy::too_many_arguments)]
         impl Functions {
-            // Safety: each as the driver's manual says, with the context that it speaks of current.
-            $(pub(super) unsafe fn $name(&self, $($argument: $type),*) -> Outcome {
-                // SAFETY: the caller's promise.
-                let code = unsafe { functions!(@call $need self.$name, $($argument),*) };
-                Failure::of(stringify!($name), code)
-            })*
+            $(
+                #[doc = concat!("`", stringify!($name), "` of the driver's manual.")]
+                ///
+                /// # Safety
+                /// The arguments are as the manual asks for, and the context that it speaks of is current.
+                pub(super) unsafe fn $name(&self, $($argument: $type),*) -> Outcome {
+                    // SAFETY: the caller's promise.
+                    let code = unsafe { functions!(@call $need self.$name, $($argument),*) };
+                    Failure::of(stringify!($name), code)
+                }
+            )*
         }
     };
     (@pointer required $type:ty) => { $type };

@@ -26,88 +26,135 @@ pub(super) const UNSUPPORTED_PTX_VERSION: c_uint = 222;
 pub(super) const NOT_FOUND: c_uint = 500;
 pub(super) const LAUNCH_OUT_OF_RESOURCES: c_uint = 701;
 
+/// The device after a failure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// It goes on working.
+    Works,
+    /// Its context takes no more work.
+    Lost,
+}
+use After::{Lost, Works};
+
 /// What to do about results that the user can change; texts for the others.
-const KNOWN: &[(c_uint, &str, &str)] = &[
-    (1, "CUDA_ERROR_INVALID_VALUE", "a value out of range; this is a fault of relocgpu, please report it"),
+const KNOWN: &[(c_uint, After, &str, &str)] = &[
+    (1, Works, "CUDA_ERROR_INVALID_VALUE", "a value out of range; this is a fault of relocgpu, please report it"),
     (
         OUT_OF_MEMORY,
+        Works,
         "CUDA_ERROR_OUT_OF_MEMORY",
         "not enough memory; drop buffers, work in smaller parts, or end other programs that use the GPU",
     ),
-    (NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "the driver is not started in this process; open devices after a fork, not before"),
-    (4, "CUDA_ERROR_DEINITIALIZED", "the driver is shutting down; stop using devices before the program ends"),
-    (34, "CUDA_ERROR_STUB_LIBRARY", "the CUDA toolkit's stub was found instead of the driver; take its folder out of LD_LIBRARY_PATH"),
-    (46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "the GPU is in use by another program or in exclusive mode; end the other or choose another GPU"),
-    (NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "there is no GPU"),
+    (
+        NOT_INITIALIZED,
+        Lost,
+        "CUDA_ERROR_NOT_INITIALIZED",
+        "the driver is not started in this process; open devices after a fork, not before",
+    ),
+    (4, Lost, "CUDA_ERROR_DEINITIALIZED", "the driver is shutting down; stop using devices before the program ends"),
+    (
+        34,
+        Works,
+        "CUDA_ERROR_STUB_LIBRARY",
+        "the CUDA toolkit's stub was found instead of the driver; take its folder out of LD_LIBRARY_PATH",
+    ),
+    (
+        46,
+        Works,
+        "CUDA_ERROR_DEVICE_UNAVAILABLE",
+        "the GPU is in use by another program or in exclusive mode; end the other or choose another GPU",
+    ),
+    (NO_DEVICE, Works, "CUDA_ERROR_NO_DEVICE", "there is no GPU"),
     (
         101,
+        Works,
         "CUDA_ERROR_INVALID_DEVICE",
         "the GPU cannot be used, for example because its compute mode forbids it; see `nvidia-smi -q -d COMPUTE`",
     ),
-    (200, "CUDA_ERROR_INVALID_IMAGE", "not device code; build the program again"),
-    (201, "CUDA_ERROR_INVALID_CONTEXT", "the device's context is gone; some other code of this program has destroyed or reset it"),
+    (200, Works, "CUDA_ERROR_INVALID_IMAGE", "not device code; build the program again"),
+    (201, Lost, "CUDA_ERROR_INVALID_CONTEXT", "the device's context is gone; some other code of this program has destroyed or reset it"),
     (
         NO_BINARY_FOR_GPU,
+        Works,
         "CUDA_ERROR_NO_BINARY_FOR_GPU",
         "no code for this GPU; build with `Builder::arch` for an architecture not above the GPU's",
     ),
-    (214, "CUDA_ERROR_ECC_UNCORRECTABLE", "a memory fault of the GPU; see `nvidia-smi -q -d ECC`"),
+    (214, Lost, "CUDA_ERROR_ECC_UNCORRECTABLE", "a memory fault of the GPU; see `nvidia-smi -q -d ECC`"),
     (
         INVALID_PTX,
+        Works,
         "CUDA_ERROR_INVALID_PTX",
         "PTX that the driver's compiler refuses; this is a fault of relocgpu, please report it with the PTX, which `relocgpu inspect --extract` writes",
     ),
-    (220, "CUDA_ERROR_NVLINK_UNCORRECTABLE", "a fault of the link between GPUs; see `nvidia-smi nvlink -e`"),
+    (220, Lost, "CUDA_ERROR_NVLINK_UNCORRECTABLE", "a fault of the link between GPUs; see `nvidia-smi nvlink -e`"),
     (
         221,
+        Works,
         "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
         "the driver's PTX compiler (libnvidia-ptxjitcompiler) is missing; install the whole driver, in a container with NVIDIA_DRIVER_CAPABILITIES=compute,utility",
     ),
     (
         UNSUPPORTED_PTX_VERSION,
+        Works,
         "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
         "PTX newer than the driver; install a newer driver, or ask for the CPU with RELOCGPU_DEVICE=cpu",
     ),
-    (226, "CUDA_ERROR_CONTAINED", "a memory fault of the GPU ended this program's work; start it again"),
-    (223, "CUDA_ERROR_JIT_COMPILATION_DISABLED", "the driver may not compile PTX; unset CUDA_DISABLE_PTX_JIT"),
-    (NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "the name is not there"),
+    (226, Lost, "CUDA_ERROR_CONTAINED", "a memory fault of the GPU ended this program's work; start it again"),
+    (223, Works, "CUDA_ERROR_JIT_COMPILATION_DISABLED", "the driver may not compile PTX; unset CUDA_DISABLE_PTX_JIT"),
+    (NOT_FOUND, Works, "CUDA_ERROR_NOT_FOUND", "the name is not there"),
     (
         700,
+        Lost,
         "CUDA_ERROR_ILLEGAL_ADDRESS",
         "a kernel used memory that is not its own; look at its `unsafe` code, compute-sanitizer finds the line",
     ),
-    (LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "the block needs more registers than there are; use a smaller block"),
-    (702, "CUDA_ERROR_LAUNCH_TIMEOUT", "a kernel ran longer than the system lets it on a GPU that drives a display; split the work"),
-    (709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "the device's context is gone; some other code of this program has destroyed or reset it"),
-    (710, "CUDA_ERROR_ASSERT", "a kernel stopped at a device-side assertion"),
-    (714, "CUDA_ERROR_HARDWARE_STACK_ERROR", "a kernel used more stack than it has; look for deep recursion"),
-    (715, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "a kernel met an illegal instruction or a trap"),
-    (716, "CUDA_ERROR_MISALIGNED_ADDRESS", "a kernel used a misaligned address; look at its `unsafe` code"),
-    (717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "a kernel used an address in a kind of memory that it does not belong to"),
-    (718, "CUDA_ERROR_INVALID_PC", "a kernel jumped to where there is no code"),
+    (
+        LAUNCH_OUT_OF_RESOURCES,
+        Works,
+        "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+        "the block needs more registers than there are; use a smaller block",
+    ),
+    (702, Lost, "CUDA_ERROR_LAUNCH_TIMEOUT", "a kernel ran longer than the system lets it on a GPU that drives a display; split the work"),
+    (
+        709,
+        Lost,
+        "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+        "the device's context is gone; some other code of this program has destroyed or reset it",
+    ),
+    (710, Lost, "CUDA_ERROR_ASSERT", "a kernel stopped at a device-side assertion"),
+    (714, Lost, "CUDA_ERROR_HARDWARE_STACK_ERROR", "a kernel used more stack than it has; look for deep recursion"),
+    (715, Lost, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "a kernel met an illegal instruction or a trap"),
+    (716, Lost, "CUDA_ERROR_MISALIGNED_ADDRESS", "a kernel used a misaligned address; look at its `unsafe` code"),
+    (717, Lost, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "a kernel used an address in a kind of memory that it does not belong to"),
+    (718, Lost, "CUDA_ERROR_INVALID_PC", "a kernel jumped to where there is no code"),
     (
         719,
+        Lost,
         "CUDA_ERROR_LAUNCH_FAILED",
         "a kernel failed, for example by a trap or a stack that was too small; compute-sanitizer finds the line",
     ),
-    (801, "CUDA_ERROR_NOT_SUPPORTED", "the driver or the GPU cannot do this"),
-    (802, "CUDA_ERROR_SYSTEM_NOT_READY", "the GPUs are not ready; start the nvidia-fabricmanager service"),
+    (801, Works, "CUDA_ERROR_NOT_SUPPORTED", "the driver or the GPU cannot do this"),
+    (802, Works, "CUDA_ERROR_SYSTEM_NOT_READY", "the GPUs are not ready; start the nvidia-fabricmanager service"),
     (
         803,
+        Works,
         "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
         "the driver's library and its kernel module have different versions; restart the machine, or install one version of both",
     ),
     (
         804,
+        Works,
         "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
         "the cuda-compat library does not work with this GPU; take its folder out of LD_LIBRARY_PATH",
     ),
-    (810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", "the MPS service ended this program's work after a fault of some program; start it again"),
-    (999, "CUDA_ERROR_UNKNOWN", "the driver gives no reason; the system's log (`dmesg`) may"),
+    (
+        810,
+        Lost,
+        "CUDA_ERROR_MPS_CLIENT_TERMINATED",
+        "the MPS service ended this program's work after a fault of some program; start it again",
+    ),
+    (999, Lost, "CUDA_ERROR_UNKNOWN", "the driver gives no reason; the system's log (`dmesg`) may"),
 ];
-
-/// Results after which the context takes no more work.
-const STICKY: &[c_uint] = &[3, 4, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 810, 999];
 
 impl Failure {
     /// The result of `call` as an outcome.
@@ -117,13 +164,13 @@ impl Failure {
 
     /// Whether the device is lost with it.
     pub fn is_sticky(self) -> bool {
-        STICKY.contains(&self.code)
+        KNOWN.iter().any(|(code, after, ..)| (*code, *after) == (self.code, Lost))
     }
 
     /// `CUDA_ERROR_…: what, and what to do`.
     pub fn text(self) -> String {
         match KNOWN.iter().find(|(code, ..)| *code == self.code) {
-            Some((_, name, text)) => format!("{name}: {text}"),
+            Some((_, _, name, text)) => format!("{name}: {text}"),
             None => "see CUresult in the manual of the CUDA driver API".to_owned(),
         }
     }

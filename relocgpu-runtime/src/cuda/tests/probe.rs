@@ -5,6 +5,7 @@ use crate::backend::{Backend, Missing};
 use crate::cuda::Cuda;
 use crate::cuda::driver::Driver;
 use crate::error::Error;
+use std::mem::MaybeUninit;
 
 fn absent(missing: Missing) -> String {
     match missing {
@@ -119,11 +120,19 @@ fn an_image_fits_by_architecture_and_ptx_version() {
     assert!(cuda.fits(image(vec![], vec![], &[])).unwrap_err().contains("no GPU code"));
 }
 
+/// The real driver, where there is one.
 #[test]
-fn this_machine_has_a_driver_or_says_why_not() {
+fn this_machine_has_a_driver_that_works_or_none() {
     match crate::cuda::open(0) {
-        Ok(_) => {}
-        Err(Missing::Absent(reason)) => assert!(!reason.is_empty()),
-        Err(Missing::Broken(error)) => println!("the driver of this machine: {error}"),
+        Ok(cuda) => {
+            let at = cuda.allocate(4).unwrap();
+            cuda.zero(at, 4).unwrap();
+            let mut word = [MaybeUninit::new(1u8); 4];
+            cuda.read(at, &mut word).unwrap();
+            cuda.free(at, 4);
+            // SAFETY: initialised above.
+            assert_eq!(word.map(|byte| unsafe { byte.assume_init() }), [0; 4]);
+        }
+        Err(missing) => assert!(!absent(missing).is_empty()),
     }
 }
