@@ -61,7 +61,7 @@ pub struct CpuContext {
     pub block_idx: [u32; 3],
     /// Threads of a block, at most 1024 in all.
     pub block_dim: [u32; 3],
-    /// Blocks of the grid, less than 2³¹ in each dimension.
+    /// Blocks of the grid, less than 2³¹ in each dimension; threads of all of them less than 2³² in each.
     pub grid_dim: [u32; 3],
     /// Index of the thread in its block: written by native code before it calls a function that may ask for it.
     pub thread_idx: [u32; 3],

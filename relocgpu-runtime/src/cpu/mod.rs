@@ -170,6 +170,7 @@ impl Module for Loaded {
     fn launch(&self, kernel: usize, grid: &Grid, params: &Bytes) -> Result<()> {
         let CpuEntry { run, frame_bytes, shared_bytes } = self.entries[kernel];
         let grid_dim = grid.blocks();
+        check_dimensions(grid)?;
         let job = Job {
             run,
             params: params.as_ptr().cast(),
@@ -187,6 +188,19 @@ impl Module for Loaded {
         }
         Ok(())
     }
+}
+
+/// Native code counts the threads of a dimension in 32 bits: see `lower/cpu/nowrap.rs`.
+fn check_dimensions(grid: &Grid) -> Result<()> {
+    let (blocks, threads) = (grid.blocks(), grid.threads());
+    for (d, axis) in ["x", "y", "z"].into_iter().enumerate() {
+        let total = u64::from(blocks[d]) * u64::from(threads[d]);
+        if total > u64::from(u32::MAX) {
+            let what = format!("{total} threads in {axis}, the CPU device takes {}", u32::MAX);
+            return Err(Error::Grid { grid: grid.to_string(), what, remedy: "use another dimension or several launches".to_owned() });
+        }
+    }
+    Ok(())
 }
 
 impl Loaded {

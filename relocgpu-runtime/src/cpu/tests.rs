@@ -237,6 +237,14 @@ fn many_threads_launch_at_once() {
 }
 
 #[test]
+fn a_dimension_of_too_many_threads_is_refused() {
+    let (_, module) = load();
+    let launch = |grid| module.launch(0, &grid, &[MaybeUninit::new(0); 8]);
+    assert!(matches!(launch(Grid::new(1 << 24, 256)), Err(Error::Grid { .. })));
+    assert!(matches!(launch(Grid::new((1, 1 << 30), (1, 4))), Err(Error::Grid { .. })));
+}
+
+#[test]
 fn memory_is_aligned_and_holds_what_was_written() {
     let (cpu, _) = load();
     let bytes: Vec<MaybeUninit<u8>> = (0..1000).map(|i| MaybeUninit::new(i as u8)).collect();

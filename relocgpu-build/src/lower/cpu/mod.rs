@@ -2,7 +2,7 @@
 //!
 //! The stages, each a file: `prepare` (what belonged to rustc's own target goes) → `slots` and `shared` (where words and
 //! block-shared memory lie) → `block` (loops over a block's threads, or coroutines where threads wait for one another)
-//! → `inline` → `threads` (each function learns which thread runs it) → `intrinsics` → `emit`, once for each level.
+//! → `inline` → `nowrap` → `threads` (each function learns which thread runs it) → `intrinsics` → `emit`, once for each level.
 
 mod block;
 mod emit;
@@ -10,6 +10,7 @@ mod flow;
 mod inline;
 mod intrinsics;
 pub(crate) mod names;
+mod nowrap;
 mod phases;
 mod prepare;
 mod shared;
@@ -118,6 +119,7 @@ fn shape(context: &Context, bitcode: &[u8], manifest: &Manifest, source_map: &So
     inline()?;
     waits::check(&module, manifest, source_map).map_err(CpuError::Faults)?;
     module.strip_debug_info();
+    nowrap::run(&module, &machine)?;
     threads::run(&module);
     let mut frame_bytes = Vec::new();
     for waiting in &waiting {

@@ -6,6 +6,7 @@ use crate::llvm::{self, Value};
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::manifest::{KernelFault, Manifest, SourceMap};
+use relocgpu_runtime::contract::names::Place;
 use relocgpu_runtime::contract::names::intrinsic::BLOCK_BARRIER;
 use std::collections::HashSet;
 
@@ -56,16 +57,13 @@ pub(super) fn check(module: &Module, manifest: &Manifest, source_map: &SourceMap
 
 /// A fault at the place of a kernel.
 fn fault(manifest: &Manifest, source_map: &SourceMap, index: usize, message: String) -> KernelFault {
-    let source = source_map.kernels.get(index).map_or("", String::as_str);
-    let mut parts = source.rsplitn(3, ':');
-    let _column = parts.next();
-    let line = parts.next().and_then(|line| line.parse().ok()).unwrap_or(0);
+    let place = source_map.kernels.get(index).and_then(|text| Place::parse(text));
     let name = &manifest.kernels[index].name;
     KernelFault {
         // An instance's name ends with its arguments, which the descriptor lacks.
         kernel: name.split('<').next().unwrap_or(name).into(),
-        file: parts.next().unwrap_or("").into(),
-        line,
+        file: place.map_or("", |place| place.file).into(),
+        line: place.map_or(0, |place| place.line),
         message,
     }
 }

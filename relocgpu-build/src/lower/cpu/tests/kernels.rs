@@ -388,3 +388,17 @@ fn mixed_option(input: &[u64], out: Raw<u64>, mode: u32) {
 unsafe extern "C" fn entry_mixed_option(p: *const Mixed) {
     unsafe { mixed_option((*p).input.slice(), (*p).out, (*p).mode) }
 }
+
+/// The index as CUDA programs write it.
+#[inline(never)]
+fn narrow(x: &[f32], mut y: Raw<f32>, a: f32) {
+    let i = __relocgpu_block_idx_x().wrapping_mul(__relocgpu_block_dim_x()).wrapping_add(__relocgpu_thread_idx_x()) as usize;
+    if let Some(y) = y.get_mut(i) {
+        *y = a * at(x, i) + *y;
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn entry_narrow(p: *const Saxpy) {
+    unsafe { narrow((*p).x.slice(), (*p).y, (*p).a) }
+}

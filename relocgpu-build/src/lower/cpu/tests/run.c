@@ -229,12 +229,13 @@ int main(void) {
         indices(l->name, l->kernels[1]);
         mixed(l->name, l->kernels[2], 0);
         mixed(l->name, l->kernels[3], 1);
-        owned(l->name, l->kernels[4]);
+        saxpy(l->name, l->kernels[4]);
         owned(l->name, l->kernels[5]);
-        panics(l->name, l->kernels[6], 0);
-        panics(l->name, l->kernels[7], 1);
-        phases(l->name, l->kernels[8]);
-        saxpy(l->name, l->kernels[9]);
+        owned(l->name, l->kernels[6]);
+        panics(l->name, l->kernels[7], 0);
+        panics(l->name, l->kernels[8], 1);
+        phases(l->name, l->kernels[9]);
+        saxpy(l->name, l->kernels[10]);
         printf("%s ran\n", l->name);
     }
     return failures != 0;
