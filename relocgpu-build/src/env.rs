@@ -12,8 +12,8 @@ pub(crate) const STAGE: &str = "RELOCGPU_STAGE";
 pub(crate) const LOWER: &str = "lower";
 /// Path of the [`Job`](crate::job::Job) of the lowering process.
 pub(crate) const JOB: &str = "RELOCGPU_JOB";
-/// Set to `1` for everything that the nested cargo starts: build scripts return at once, macros expand for the device.
-pub(crate) const DEVICE_PASS: &str = "RELOCGPU_DEVICE_PASS";
+/// Set to `1`: build scripts return at once, macros expand for the device.
+pub(crate) use relocgpu_runtime::contract::names::env::DEVICE_PASS;
 /// Folder for each stage's IR.
 pub(crate) const KEEP: &str = "RELOCGPU_KEEP";
 /// The lock file whose versions the device pass uses.

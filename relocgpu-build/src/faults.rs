@@ -5,7 +5,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::lowering;
 use relocgpu_runtime::contract::manifest::{Faults, KernelFault, Rejection};
-use relocgpu_runtime::contract::names::{env as word, fnv1a};
+use relocgpu_runtime::contract::names::{env as word, fnv1a, pass};
 use std::fs;
 use std::path::PathBuf;
 
@@ -66,11 +66,11 @@ impl Collected {
     /// Writes the faults for the macros, if there are any; returns the state of the pass.
     pub fn hand_over(self, env: &Env) -> Result<&'static str, Error> {
         if self.faults == Faults::default() {
-            return Ok("linked");
+            return Ok(pass::LINKED);
         }
         let (path, text) = (env.out_dir.join("relocgpu-faults"), self.faults.to_text());
         fs::write(&path, &text).map_err(Error::file("write", &path))?;
         println!("cargo::rustc-env={}={}#{:016x}", word::FAULTS, path.display(), fnv1a(text.as_bytes()));
-        Ok("rejected")
+        Ok(pass::REJECTED)
     }
 }

@@ -61,7 +61,7 @@ use crate::faults::Collected;
 use crate::job::Outcome;
 use crate::parent::Parent;
 use crate::toolchain::Toolchain;
-use relocgpu_runtime::contract::names::{DEVICE_CFG, env as word};
+use relocgpu_runtime::contract::names::{DEVICE_CFG, env as word, pass};
 use std::path::PathBuf;
 
 /// Compiles the package's kernels with the defaults of [`Builder::new`].
@@ -139,7 +139,7 @@ impl Builder {
         let result = match env::role() {
             Role::Lowering(job) => lowering::serve(&job).map(|()| std::process::exit(0)),
             Role::DevicePass => {
-                announce("linked");
+                announce(pass::LINKED);
                 Ok(())
             }
             Role::BuildScript => self.run(),
@@ -159,7 +159,7 @@ impl Builder {
         let parent = Parent::look();
         if let Some(reason) = skipped(&env, &parent) {
             eprintln!("relocgpu: device pass skipped: {reason}");
-            announce("skipped");
+            announce(pass::SKIPPED);
             rerun_always(&env);
             return Ok(());
         }

@@ -19,7 +19,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
 use inkwell::values::{AsValueRef, FunctionValue};
 use relocgpu_runtime::contract::manifest::Param;
-use relocgpu_runtime::contract::names::intrinsic;
+use relocgpu_runtime::contract::names::{Place, intrinsic};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -66,6 +66,13 @@ pub(crate) struct Descriptor {
     pub(crate) size: u64,
     /// Alignment of the parameter block.
     pub(crate) align: u64,
+}
+
+impl Descriptor {
+    /// Place of the kernel's name.
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place { file: &self.file, line: self.line, column: self.column }
+    }
 }
 
 /// Links a unit; `None` if it holds no kernel.

@@ -76,7 +76,7 @@ pub(crate) fn run(linked: &Linked, job: &Job) -> Result<Unit, StageError> {
     names::run(&order, taken);
     order::apply(module, &mut order);
     llvm::set_identity(module, &job.unit.crate_name);
-    let places = linked.kernels.iter().map(|k| format!("{}:{}:{}", k.descriptor.file, k.descriptor.line, k.descriptor.column)).collect();
+    let places = linked.kernels.iter().map(|k| k.descriptor.place().to_string()).collect();
     let (records, sources) = records.into_iter().unzip();
     let manifest = Manifest { schema: SCHEMA, unit: job.unit.clone(), kernels, records };
     validate::unit(module, &manifest)?;

@@ -1,7 +1,7 @@
 //! The report for programs.
 
 use super::{Contents, Image, hex};
-use relocgpu_runtime::contract::manifest::{Kernel, Part, Record, RecordSource, Site, Target};
+use relocgpu_runtime::contract::manifest::{Kernel, Record, RecordSource, Site, Target};
 use serde::Serialize;
 
 /// The report as one JSON object with a final newline. Fields may be added; those that are there keep their meaning.
@@ -144,7 +144,7 @@ fn record<'a>(record: &'a Record, source: Option<&'a RecordSource>) -> RecordJso
         kind: site(record.site),
         offset: record.offset,
         target: match &record.target {
-            Target::Expr(part) => TargetJson::Expr { part: part_name(*part) },
+            Target::Expr(part) => TargetJson::Expr { part: part.name() },
             Target::Address => TargetJson::Address,
             Target::Load { symbol, library, offset } => TargetJson::Load { symbol, library: library.as_deref(), offset: *offset },
             Target::Bound { name } => TargetJson::Bound { name },
@@ -159,13 +159,5 @@ pub(super) fn site(site: Site) -> &'static str {
     match site {
         Site::Slot => "slot",
         Site::Interior => "interior",
-    }
-}
-
-fn part_name(part: Part) -> &'static str {
-    match part {
-        Part::Value => "value",
-        Part::TablePtr => "table_ptr",
-        Part::TableLen => "table_len",
     }
 }

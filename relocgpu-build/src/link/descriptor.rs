@@ -6,12 +6,10 @@ use crate::llvm::{self, Value};
 use crate::stage_error::StageError;
 use inkwell::module::Module;
 use inkwell::values::GlobalValue;
-use relocgpu_runtime::contract::layout::{FieldLayout, KernelDescriptor, Layout, ParamDescriptor, TypeLayout};
+use relocgpu_runtime::contract::layout::{FieldLayout, KernelDescriptor, Layout, MAX_DEPTH, ParamDescriptor, TypeLayout};
 use relocgpu_runtime::contract::manifest::Param;
+use relocgpu_runtime::contract::names::instance_arguments;
 use std::mem::{offset_of, size_of};
-
-/// A type inside itself would not end; no real one is nested as deep.
-const MAX_DEPTH: u32 = 32;
 
 pub(super) struct Reader {
     constants: Constants,
@@ -36,10 +34,7 @@ impl Reader {
     pub(super) fn instance(&self, type_name: Value) -> Result<String, StageError> {
         let text = self.read_type_name(type_name);
         let text = text.ok_or_else(|| StageError::unit("link", format!("a kernel instance's name cannot be read: {type_name:?}")))?;
-        Ok(match (text.find('<'), text.rfind('>')) {
-            (Some(start), Some(end)) if start < end => text[start..=end].to_owned(),
-            _ => String::new(),
-        })
+        Ok(instance_arguments(&text).to_owned())
     }
 
     /// `type_name::<T>` is a function that returns a constant.
@@ -78,7 +73,7 @@ impl Reader {
         let (global, past) = flat.address(at)?;
         let flat = self.constants.flatten(global.as_global()?)?;
         let start = usize::try_from(past).ok()?;
-        if depth > MAX_DEPTH {
+        if depth == MAX_DEPTH {
             return None;
         }
         Some(Layout {

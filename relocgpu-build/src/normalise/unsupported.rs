@@ -8,7 +8,7 @@ use crate::llvm::{self, Frame, Value};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue};
-use relocgpu_runtime::contract::manifest::KernelFault;
+use relocgpu_runtime::contract::manifest::{KernelFault, Part};
 use relocgpu_runtime::contract::names::{MATH_PREFIX, Reference, SHARED_SECTION};
 use std::collections::{HashMap, HashSet};
 
@@ -234,8 +234,7 @@ fn of_intrinsic(name: &str) -> Option<Fault> {
 fn of_global(global: GlobalValue) -> Option<Fault> {
     let symbol = Value::from(global).name();
     if let Some(reference) = Reference::parse(&symbol) {
-        let known = matches!(reference.kind, "value" | "table_ptr" | "table_len");
-        return (!known).then(|| {
+        return Part::parse(reference.kind).is_none().then(|| {
             Fault::new(format!("holds a host reference of the unknown kind `{}`", reference.kind), "use one version of relocgpu's crates")
         });
     }

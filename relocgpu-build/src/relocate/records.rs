@@ -11,7 +11,7 @@ use crate::stage_error::StageError;
 use inkwell::module::Module;
 use inkwell::values::GlobalValue;
 use relocgpu_runtime::contract::manifest::{Part, Record, RecordSource, Site, Target};
-use relocgpu_runtime::contract::names::{Reference, sanitise};
+use relocgpu_runtime::contract::names::{Place, Reference, sanitise};
 use std::collections::BTreeMap;
 
 /// Bytes of a slot.
@@ -32,9 +32,9 @@ pub(super) fn run(module: &Module) -> Result<Vec<(Record, RecordSource)>, StageE
     let mut declared = declarations(module)?;
     refuse_conflicts(&declared)?;
     // Those that share a name are numbered in source order, both words of a table alike.
-    let mut symbols: BTreeMap<&str, Vec<(SourceOrder, &str)>> = BTreeMap::new();
+    let mut symbols: BTreeMap<&str, Vec<(Option<Place>, &str)>> = BTreeMap::new();
     for reference in &declared {
-        symbols.entry(&reference.base).or_default().push((source_order(&reference.source), &reference.symbol));
+        symbols.entry(&reference.base).or_default().push((Place::parse(&reference.source), &reference.symbol));
     }
     for same in symbols.values_mut() {
         same.sort();
@@ -80,12 +80,9 @@ fn declarations<'c>(module: &Module<'c>) -> Result<Vec<Declared<'c>>, StageError
             llvm::delete_global(global);
             continue;
         }
-        let part = match reference.kind {
-            "value" => Part::Value,
-            "table_ptr" => Part::TablePtr,
-            "table_len" => Part::TableLen,
-            other => return Err(StageError::unit(STAGE, format!("{}: host reference of the unknown kind `{other}`", reference.source))),
-        };
+        let part = Part::parse(reference.kind).ok_or_else(|| {
+            StageError::unit(STAGE, format!("{}: host reference of the unknown kind `{}`", reference.source, reference.kind))
+        })?;
         let tokens = reference.tokens_hash.get(..8).unwrap_or(reference.tokens_hash);
         declared.push(Declared {
             global,
@@ -111,14 +108,4 @@ fn refuse_conflicts(declared: &[Declared]) -> Result<(), StageError> {
         }
     }
     Ok(())
-}
-
-type SourceOrder = (String, u32, u32);
-
-/// `file:line:column`, comparable.
-fn source_order(source: &str) -> SourceOrder {
-    let mut fields = source.rsplitn(3, ':');
-    let mut number = || fields.next().and_then(|field| field.parse().ok()).unwrap_or(0);
-    let (column, line) = (number(), number());
-    (fields.next().unwrap_or_default().to_owned(), line, column)
 }
