@@ -3,6 +3,7 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use ptx::{Module, Ptxas};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -49,32 +50,37 @@ fn modules() -> Result<Vec<Module>, String> {
     if modules.len() < themes {
         return Err(format!("{} modules of {themes} kernel crates", modules.len()));
     }
+    let executables = executables()?;
+    let executable = |name: &str| executables.get(name).ok_or_else(|| format!("the workspace has no executable `{name}`"));
     for example in EXAMPLES {
-        modules.extend(extracted(example)?);
+        modules.extend(extracted(executable("relocgpu")?, executable(example)?)?);
     }
     Ok(modules)
 }
 
-/// The modules that `relocgpu inspect` takes out of an example.
-fn extracted(example: &str) -> Result<Vec<Module>, String> {
+/// Name and path of each executable of the workspace, built with the features that `cargo test --workspace` gives them.
+fn executables() -> Result<BTreeMap<String, String>, String> {
+    let build = ["build", "--offline", "--quiet", "--workspace", "--bins", "--message-format=json"];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let cargo = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO")).args(arguments).current_dir(&root).output().map_err(|error| error.to_string())?;
-        if output.status.success() {
-            Ok(output.stdout)
-        } else {
-            Err(format!("cargo {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)))
-        }
-    };
-    let messages = cargo(&["build", "--offline", "--quiet", "-p", example, "--bin", example, "--message-format=json"])?;
-    let executable = String::from_utf8_lossy(&messages)
-        .lines()
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
-        .find_map(|message| message["executable"].as_str().map(str::to_owned))
-        .ok_or_else(|| format!("{example} has no executable"))?;
+    let messages = stdout(Command::new(env!("CARGO")).args(build).current_dir(root))?;
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let named =
+        |message: serde_json::Value| Some((message["target"]["name"].as_str()?.to_owned(), message["executable"].as_str()?.to_owned()));
+    Ok(messages.filter_map(named).collect())
+}
+
+fn stdout(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The modules that `relocgpu inspect` takes out of an example.
+fn extracted(inspect: &str, example: &str) -> Result<Vec<Module>, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let at = folder.path().to_str().ok_or("a temporary folder without a name")?;
-    cargo(&["run", "--offline", "--quiet", "-p", "relocgpu-build", "--bin", "relocgpu", "--", "inspect", &executable, "--extract", at])?;
+    stdout(Command::new(inspect).args(["inspect", example, "--extract"]).arg(folder.path()))?;
     let mut modules = Vec::new();
     for entry in std::fs::read_dir(folder.path()).map_err(|error| error.to_string())? {
         let path = entry.map_err(|error| error.to_string())?.path();
