@@ -4,6 +4,7 @@ use super::slots::Interior;
 use super::{NativeKernel, NativeLevel, Shaped, names};
 use crate::llvm::{self, Value};
 use inkwell::GlobalVisibility;
+use inkwell::attributes::AttributeLoc;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 
@@ -32,6 +33,10 @@ pub(super) fn run(shaped: &Shaped, prefix: &str, level: &str) -> Result<NativeLe
             Value::from(site).set_name(&new.symbol);
         }
     }
+
+    // A frame larger than the pages that guard the stack must not jump over them.
+    let probe = context.create_string_attribute("probe-stack", "inline-asm");
+    llvm::functions(&module).into_iter().filter(|f| f.count_basic_blocks() > 0).for_each(|f| f.add_attribute(AttributeLoc::Function, probe));
 
     llvm::run_passes(&module, PASSES, &machine)?;
     let kernels = (shaped.frame_bytes.iter().enumerate())
