@@ -75,8 +75,11 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
     if let Some(plan) = tests
         && let Err(error) = compile(&plan)
     {
-        // Development dependencies that no build has downloaded yet: then no test is being built either.
         eprintln!("{error}");
+        // While no build has downloaded the development dependencies, no test is being built either.
+        if !error.is_missing_download() {
+            println!("cargo::warning=kernels of tests and examples are left out until this works: {}", error.brief());
+        }
         pass.unfinished = true;
     }
     Ok(pass)

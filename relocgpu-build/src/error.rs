@@ -148,6 +148,18 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// Whether the nested cargo lacks a package that the outer build has not downloaded.
+    pub fn is_missing_download(&self) -> bool {
+        matches!(self, Self::NestedCargo { stderr, .. } if stderr.contains("offline"))
+    }
+
+    /// What matters most, in one line.
+    pub fn brief(&self) -> String {
+        let text = self.to_string();
+        let told = text.lines().find(|line| line.starts_with("error"));
+        told.or(text.lines().next()).unwrap_or_default().to_owned()
+    }
+
     /// For `map_err` on file operations.
     pub fn file(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
@@ -157,7 +169,7 @@ impl Error {
 
 /// The remedy for the two usual failures of a nested cargo, else a general one.
 fn nested_help(stderr: &str) -> &'static str {
-    if stderr.contains("--offline") || stderr.contains("offline") {
+    if stderr.contains("offline") {
         "the device pass works offline with what the outer build has downloaded: run `cargo fetch` and build again; with `cargo install`, add `--locked`"
     } else if stderr.contains("--locked") {
         "the device pass uses the lock file as the outer build left it: run `cargo build` without `--config` or `--frozen` once, or `cargo update`"
