@@ -58,6 +58,10 @@ pub fn gpu_kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The expression cannot name locals or generic parameters of the function around it. On the host, `host!(expr)` is
 /// the expression itself.
+///
+/// A macro by example can hold a `host!`, but not inside a repetition such as `$( … )*`: one call of the macro would make
+/// it several times under one symbol (``symbol `__relocgpu_host_…` is already defined``). Write it in front of the
+/// repetition, `let gain = host!(gain());`, or in a function that the repetition calls.
 #[proc_macro]
 pub fn host(tokens: TokenStream) -> TokenStream {
     host_ref::run(tokens.into()).into()
