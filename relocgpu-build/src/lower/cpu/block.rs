@@ -101,7 +101,7 @@ fn owned(attributes: &[Attribute]) -> Option<(u64, u64)> {
 pub(super) fn finish(module: &Module, waiting: &Waiting, machine: &TargetMachine) -> Result<Option<u64>, String> {
     let body = &waiting.body;
     let phases = module.get_function(&format!("{}{}", names::PHASES, body.index)).ok_or("the phases are lost")?;
-    llvm::run_function_passes(phases, "sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg", machine)?;
+    llvm::run_function_passes(phases, SIMPLIFY, machine)?;
     let split = phases::run(module, phases);
     let text = match &split {
         Some(split) => phased(body, split.phases),

@@ -146,7 +146,7 @@ impl<'c> Splitter<'c> {
         let locals: Vec<_> =
             self.entry.get_instructions().map(Value::from).filter(|i| i.opcode() == Some(LLVMOpcode::LLVMAlloca)).collect();
         for local in locals {
-            let Some(blocks) = self.blocks_of(local) else { return None };
+            let blocks = self.blocks_of(local)?;
             if !blocks.iter().any(|a| blocks.iter().any(|b| self.flow.crosses(*a, *b))) {
                 continue;
             }

@@ -141,7 +141,7 @@ fn the_image_is_hidden_and_holds_its_container() {
     for name in [".relocgpu", "relocgpu_images"] {
         let section = file.section_by_name(name).unwrap();
         let ::object::SectionFlags::Elf { sh_flags, .. } = section.flags() else { panic!() };
-        assert!(sh_flags.0 & elf::SHF_GNU_RETAIN.0 as u64 != 0, "{name} would be collected");
+        assert!(sh_flags.0 & elf::SHF_GNU_RETAIN.0 != 0, "{name} would be collected");
     }
 }
 
