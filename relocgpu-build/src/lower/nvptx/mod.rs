@@ -5,6 +5,7 @@
 
 mod atomics;
 mod builtins;
+mod cycles;
 mod emit;
 mod entries;
 mod hints;
@@ -51,6 +52,7 @@ pub(crate) fn run(unit: &Unit, arch: u32, keep: Keep) -> Result<Ptx, StageError>
     target.retarget(&module);
     shared::run(&module)?;
     slots::run(&module, &unit.manifest)?;
+    let circles = cycles::run(&module)?;
     hints::run(&module);
     atomics::run(&module);
     builtins::run(&module)?;
@@ -59,19 +61,20 @@ pub(crate) fn run(unit: &Unit, arch: u32, keep: Keep) -> Result<Ptx, StageError>
     llvm::run_passes(&module, SIMPLIFY, &target.machine).map_err(refused("simplification"))?;
     readonly::mark(bodies);
     entries::run(&module, &unit.manifest)?;
-    internalise(&module, unit);
+    internalise(&module, unit, &circles);
     module.verify().map_err(|e| refused("the legalised module")(e.to_string()))?;
     keep(&format!("sm_{arch}.legal.ll"), &|| module.print_to_string().to_string())?;
     llvm::run_passes(&module, "default<O3>,globaldce", &target.machine).map_err(refused("optimisation"))?;
     keep(&format!("sm_{arch}.optimised.ll"), &|| module.print_to_string().to_string())?;
     let text = emit::run(&module, &target.machine).map_err(refused("the optimised module"))?;
+    let text = cycles::join(text, &circles);
     keep(&format!("sm_{arch}.ptx"), &|| text.clone())?;
     validate::ptx(&text, &unit.manifest)?;
     Ok(Ptx { arch, isa: target.isa, text })
 }
 
 /// Only what the loader looks up can be seen.
-fn internalise(module: &Module, unit: &Unit) {
+fn internalise(module: &Module, unit: &Unit, circles: &[cycles::Circle]) {
     for function in llvm::functions(module).into_iter().filter(|f| f.count_basic_blocks() != 0) {
         let name = llvm::Value::from(function).name();
         if unit.manifest.kernels.iter().all(|kernel| kernel.entry != name) {
@@ -80,7 +83,8 @@ fn internalise(module: &Module, unit: &Unit) {
     }
     for global in llvm::globals(module).into_iter().filter(|g| g.get_initializer().is_some()) {
         let name = llvm::Value::from(global).name();
-        if ![ptx::SLOTS, ptx::PANIC_CLAIM, ptx::PANIC_RECORD].contains(&name.as_str()) {
+        let looked_up = [ptx::SLOTS, ptx::PANIC_CLAIM, ptx::PANIC_RECORD].contains(&name.as_str());
+        if !looked_up && !cycles::is_definition(circles, &name) {
             global.set_linkage(Linkage::Internal);
         }
     }

@@ -1,0 +1,176 @@
+//! Constants that refer to each other in a circle, which LLVM's PTX printer refuses though PTX allows it.
+//!
+//! ```llvm
+//! @A = internal constant { ptr, i64 } { ptr @B, i64 1 }          ; before
+//! @B = internal constant { ptr, i64 } { ptr @A, i64 2 }
+//! @A.circle = constant <{ ptr, [8 x i8], ptr, [8 x i8] }> <{ ptr getelementptr (i8, ptr @A.forward, i64 16), … }>   ; after
+//! @A.forward = external constant i8                              ; what all code uses
+//! ```
+//! Each circle becomes one constant, and [`join`] makes the two names one in the finished text.
+
+use super::STAGE;
+use crate::llvm::constant::Constants;
+use crate::llvm::{self, Value};
+use crate::stage_error::StageError;
+use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicValueEnum, GlobalValue};
+use std::collections::{HashMap, HashSet};
+
+/// Names of a circle's definition and of what code uses in its place; valid in PTX.
+#[derive(Debug)]
+pub(super) struct Circle {
+    definition: String,
+    forward: String,
+}
+
+/// Runs the pass.
+pub(super) fn run(module: &Module) -> Result<Vec<Circle>, StageError> {
+    let mut circles = Vec::new();
+    let mut done: HashSet<Value> = HashSet::new();
+    for global in llvm::globals(module) {
+        let value = Value::from(global);
+        if done.contains(&value) || global.get_initializer().is_none() {
+            continue;
+        }
+        let members: Vec<_> = reached(value).into_iter().filter(|other| reached(*other).contains(&value)).collect();
+        if members.contains(&value) {
+            done.extend(&members);
+            circles.push(merge(module, &members, circles.len())?);
+        }
+    }
+    Ok(circles)
+}
+
+/// In finished PTX, makes each circle's two names one.
+pub(super) fn join(text: String, circles: &[Circle]) -> String {
+    if circles.is_empty() {
+        return text;
+    }
+    let mut joined = text;
+    for Circle { definition, forward } in circles {
+        let declares = |line: &str| line.starts_with(".extern .global") && line.contains(forward.as_str());
+        let kept: String = joined.split_inclusive('\n').filter(|line| !declares(line)).collect();
+        joined = kept.replace(forward.as_str(), definition);
+    }
+    in_order(&joined)
+}
+
+/// Puts each variable behind those that its initialiser names, but for itself: PTX knows no others. Which circle a
+/// variable refers to was hidden from the printer.
+fn in_order(text: &str) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let places: Vec<usize> = (0..lines.len()).filter(|i| variable(lines[*i]).is_some()).collect();
+    let names: HashMap<&str, usize> = places.iter().filter_map(|i| Some((variable(lines[*i])?, *i))).collect();
+    let mut order = Vec::with_capacity(places.len());
+    let mut seen = HashSet::new();
+    for place in &places {
+        visit(*place, &lines, &names, &mut seen, &mut order);
+    }
+    let sorted: Vec<&str> = order.into_iter().map(|i: usize| lines[i]).collect();
+    places.into_iter().zip(sorted).for_each(|(place, line)| lines[place] = line);
+    lines.concat()
+}
+
+fn visit(place: usize, lines: &[&str], names: &HashMap<&str, usize>, seen: &mut HashSet<usize>, order: &mut Vec<usize>) {
+    if !seen.insert(place) {
+        return;
+    }
+    let value = lines[place].split_once('=').map_or("", |(_, value)| value);
+    for word in value.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$')) {
+        if let Some(named) = names.get(word) {
+            visit(*named, lines, names, seen, order);
+        }
+    }
+    order.push(place);
+}
+
+/// Name of the variable that a line defines.
+fn variable(line: &str) -> Option<&str> {
+    let line = line.strip_prefix(".visible ").unwrap_or(line);
+    if !line.starts_with(".global ") {
+        return None;
+    }
+    let declared = line.split(['=', ';']).next()?.trim_end();
+    declared.rsplit(' ').next()?.split('[').next()
+}
+
+/// Globals that the initialiser of `start` leads to, in a fixed order; itself only if it is on a circle.
+fn reached(start: Value) -> Vec<Value> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut open = start.operands();
+    while let Some(value) = open.pop() {
+        if !value.is_constant() || value.as_function().is_some() || !seen.insert(value) {
+            continue;
+        }
+        if value.as_global().is_some() {
+            found.push(value);
+        }
+        open.extend(value.operands());
+    }
+    found
+}
+
+/// Lays the members out in one constant.
+fn merge<'c>(module: &Module<'c>, members: &[Value<'c>], number: usize) -> Result<Circle, StageError> {
+    let context = module.get_context();
+    let constants = Constants::new(module);
+    let circle = Circle { definition: format!("relocgpu_circle_{number}_"), forward: format!("relocgpu_forward_{number}_") };
+    let forward = llvm::add_global(module, context.i8_type().into(), 0, &circle.forward);
+    forward.set_constant(true);
+
+    let globals: Vec<GlobalValue> = members.iter().filter_map(|member| member.as_global()).collect();
+    let unreadable = |global: GlobalValue| StageError::unit(STAGE, format!("the constant `{}` has no bytes", Value::from(global).name()));
+    let mut offsets = Vec::with_capacity(globals.len());
+    let (mut size, mut align) = (0u64, 1u32);
+    for global in &globals {
+        let own = global.get_alignment().max(1);
+        size = size.next_multiple_of(own.into());
+        offsets.push(size);
+        size += constants.size_of(*global);
+        align = align.max(own);
+    }
+    let mut bytes = vec![0; size as usize];
+    let mut words: Vec<(u64, Value, i64)> = Vec::new();
+    for (global, offset) in globals.iter().zip(&offsets) {
+        let flat = constants.flatten(*global).ok_or_else(|| unreadable(*global))?;
+        bytes[*offset as usize..][..flat.bytes.len()].copy_from_slice(&flat.bytes);
+        words.extend(flat.addresses.into_iter().map(|(at, target, past)| (offset + at, target, past)));
+    }
+    words.sort_by_key(|(at, ..)| *at);
+
+    let mut fields: Vec<BasicValueEnum> = Vec::new();
+    let mut from = 0;
+    for (at, target, past) in words {
+        fields.push(context.const_string(&bytes[from..at as usize], false).into());
+        let within = globals
+            .iter()
+            .position(|global| Value::from(*global) == target)
+            .map(|i| llvm::rewrite::address_in(forward, offsets[i].wrapping_add_signed(past)));
+        let outside = || match target.as_global() {
+            Some(global) => llvm::rewrite::address_in(global, past as u64),
+            None => target,
+        };
+        fields.push(within.unwrap_or_else(outside).as_basic().ok_or_else(|| StageError::unit(STAGE, "an address is no pointer"))?);
+        from = at as usize + 8;
+    }
+    fields.push(context.const_string(&bytes[from..], false).into());
+    let value = context.const_struct(&fields, true);
+    let definition = llvm::add_global(module, BasicTypeEnum::from(value.get_type()), 0, &circle.definition);
+    definition.set_initializer(&value);
+    definition.set_constant(true);
+    definition.set_alignment(align);
+    // Nothing uses it by this name until the text is joined.
+    definition.set_linkage(Linkage::External);
+    for (global, offset) in globals.iter().zip(offsets) {
+        Value::from(*global).replace_uses(llvm::rewrite::address_in(forward, offset));
+    }
+    globals.into_iter().for_each(llvm::delete_global);
+    Ok(circle)
+}
+
+/// Whether a global is the definition of a circle, which must be seen from outside until then.
+pub(super) fn is_definition(circles: &[Circle], name: &str) -> bool {
+    circles.iter().any(|circle| circle.definition == name)
+}
