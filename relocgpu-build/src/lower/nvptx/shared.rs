@@ -2,7 +2,7 @@
 //!
 //! ```llvm
 //! @S = internal global [1024 x i8] undef, section ".relocgpu.shared", align 4
-//! @S = internal addrspace(3) global [1024 x i8] undef, align 4        ; uses: addrspacecast (ptr addrspace(3) @S to ptr)
+//! @S = internal addrspace(3) externally_initialized global [1024 x i8] undef, align 4        ; uses: addrspacecast (ptr addrspace(3) @S to ptr)
 //! ```
 //! Left as it is it would be one array for the whole grid, without a word from anybody.
 
@@ -35,6 +35,8 @@ pub(super) fn run(module: &Module) -> Result<(), StageError> {
         new.set_alignment(old.get_alignment());
         new.set_linkage(Linkage::Internal);
         new.set_initializer(&llvm::undef(ty));
+        // What the memory holds when a block starts is arbitrary but fixed: a load before any store must not become `undef`.
+        new.set_externally_initialized(true);
         let pointer = old.as_pointer_value().get_type();
         Value::from(old).replace_uses(new.as_pointer_value().const_address_space_cast(pointer).into());
         llvm::delete_global(old);
