@@ -1,5 +1,7 @@
 //! One PTX text.
 
+use std::collections::BTreeMap;
+
 /// The PTX of one image for one architecture.
 #[derive(Clone, Debug)]
 pub struct Module {
@@ -24,13 +26,37 @@ impl Module {
         declarations.filter(|line| !line.contains(".shared") && !line.contains("vprintf")).collect()
     }
 
-    /// The body of the entry whose name ends in `kernel`, up to its closing brace.
-    pub fn entry(&self, kernel: &str) -> Option<&str> {
-        let names = self.text.match_indices(".entry ").map(|(at, marker)| at + marker.len());
-        names.map(|at| &self.text[at..]).find_map(|rest| {
-            let name = rest.split(['(', '\n', ' ']).next()?;
-            name.ends_with(kernel).then(|| rest.split("\n}").next().unwrap_or(rest))
-        })
+    /// The text of a kernel: of its entry, which is named `<crate>__<modules>__<kernel>_<8 hex>`, and of the functions that
+    /// it reaches. What reports a panic is left out.
+    pub fn kernel(&self, kernel: &str) -> Option<String> {
+        let functions = self.functions();
+        let is_entry = |name: &str| name.rsplit_once('_').is_some_and(|(path, _hash)| path.rsplit("__").next() == Some(kernel));
+        let entry = functions.iter().find(|(name, text)| text.contains(".entry ") && is_entry(name))?.0;
+        let (mut reached, mut open) = (Vec::new(), vec![*entry]);
+        while let Some(name) = open.pop() {
+            if reached.contains(&name) || name.starts_with("core__panicking") || name.starts_with("__relocgpu") {
+                continue;
+            }
+            reached.push(name);
+            let calls = functions[name].lines().filter(|line| line.trim_start().starts_with("call"));
+            let words = calls.flat_map(|line| line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$')));
+            open.extend(words.filter_map(|word| functions.get_key_value(word)).map(|(name, _)| *name));
+        }
+        Some(reached.into_iter().map(|name| functions[name]).collect())
+    }
+
+    /// Name and text of each definition. One ends where a brace stands at the start of a line.
+    fn functions(&self) -> BTreeMap<&str, &str> {
+        let named = |text| {
+            let heads = [".entry ", ".func "].into_iter().filter_map(|head| Some((str::rfind(text, head)?, head.len())));
+            let (start, length) = heads.max()?;
+            let mut signature = text[start + length..].trim_start();
+            if signature.starts_with('(') {
+                signature = signature.split_once(')')?.1.trim_start();
+            }
+            Some((signature.split(|c: char| c == '(' || c.is_whitespace()).next()?, &text[start..]))
+        };
+        self.text.split("\n}").filter_map(named).collect()
     }
 }
 
@@ -38,13 +64,23 @@ impl Module {
 mod tests {
     use super::*;
 
+    const TEXT: &str = ".extern .func vprintf\n.extern .shared .b8 s[]\n.extern .global .u32 lost;\n\
+        .func  (.param .b32 r) a__helper(\n\t.param .b32 p\n)\n;\n\
+        .visible .entry a__one_0123abcd(\n)\n{\n\tret;\n}\n\
+        .visible .entry a__b__two_0123abcd()\n{\n\t{\n\tcall.uni (r), a__helper, (p);\n\t}\n}\n\
+        .func  (.param .b32 r) a__helper(\n\t.param .b32 p\n)\n{\n\tbar.sync 0;\n}\n";
+
     #[test]
-    fn finds_entries_and_what_is_left_open() {
-        let text = ".extern .func vprintf\n.extern .shared .b8 s[]\n.extern .global .u32 lost;\n\
-                    .visible .entry a_one(\n)\n{\n\tret;\n}\n.visible .entry a_two()\n{\n\tbar.sync 0;\n}\n";
-        let module = Module::new("m", 75, text.to_owned());
-        assert_eq!(module.unresolved(), [".extern .global .u32 lost;"]);
-        assert!(module.entry("_two").is_some_and(|body| body.contains("bar.sync") && !body.contains("ret;")));
-        assert!(module.entry("_three").is_none());
+    fn finds_what_is_left_open() {
+        assert_eq!(Module::new("m", 75, TEXT.to_owned()).unresolved(), [".extern .global .u32 lost;"]);
+    }
+
+    #[test]
+    fn finds_kernels_and_what_they_call() {
+        let module = Module::new("m", 75, TEXT.to_owned());
+        let two = module.kernel("two").unwrap();
+        assert!(two.contains("bar.sync") && !two.contains("ret;"), "{two}");
+        assert!(!module.kernel("one").unwrap().contains("bar.sync"));
+        assert!(module.kernel("three").is_none() && module.kernel("wo").is_none());
     }
 }
