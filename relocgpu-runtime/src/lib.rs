@@ -59,6 +59,10 @@ compile_error!("relocgpu-runtime finds its images in an ELF section, on Linux on
 pub mod contract;
 
 #[cfg(feature = "host")]
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
+#[cfg(feature = "host")]
 mod backend;
 #[cfg(feature = "host")]
 mod buffer;
@@ -97,10 +101,6 @@ mod panic_text;
 #[cfg(feature = "host")]
 pub mod prelude;
 #[cfg(feature = "host")]
-#[doc(hidden)]
-#[path = "private.rs"]
-pub mod __private;
-#[cfg(feature = "host")]
 mod resolve;
 #[cfg(all(test, feature = "host"))]
 mod test_backend;
@@ -118,8 +118,8 @@ pub use {
     error::{Error, Result, Unresolved},
     grid::{Dim, Grid},
     handle::Device,
-    introspect::{ImageInfo, ReferenceInfo, images},
     host_ref::{DeviceTable, HostWord, TableSource},
+    introspect::{ImageInfo, ReferenceInfo, images},
     relocgpu_macros::{DeviceData, device, gpu_kernel, host},
     resolve::init,
 };

@@ -6,6 +6,7 @@
 mod by_hand;
 mod kernels;
 mod measure;
+#[allow(dead_code, reason = "the example sets its strength, the benchmark takes the default")]
 #[path = "../../../examples/photo/src/kernels.rs"]
 mod photo;
 

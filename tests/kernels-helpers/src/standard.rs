@@ -1,4 +1,6 @@
 //! Functions of core: slices, iterators, strings, options.
+// Each form of iteration is wanted as it is.
+#![allow(clippy::manual_contains, clippy::double_ended_iterator_last)]
 
 use check::{Check, Outcome, checks, equal, random};
 use relocgpu_runtime::prelude::*;

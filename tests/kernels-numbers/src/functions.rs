@@ -71,7 +71,7 @@ fn close(what: &str, index: usize, device: f64, host: f64, epsilon: f64) -> Outc
         (device - host).abs() <= TOLERANCE * epsilon * host.abs().max(f64::MIN_POSITIVE) || (device - host).abs() <= epsilon * epsilon;
     that(
         both_nan || near,
-        &format!("{what}, function {}, element {}: {device:e} on the device, {host:e} on the host", index % 32, index / 32),
+        format!("{what}, function {}, element {}: {device:e} on the device, {host:e} on the host", index % 32, index / 32),
     )
 }
 

@@ -1,4 +1,6 @@
 //! Every kind of panic, with its message and place.
+// The panics are what is tested.
+#![allow(clippy::eq_op, clippy::unnecessary_min_or_max)]
 
 use crate::{VICTIM, panic_check};
 use check::{Check, checks};

@@ -1,4 +1,6 @@
 //! Overflow, which panics where debug assertions are on.
+// The overflow is what is tested.
+#![allow(clippy::manual_div_ceil)]
 
 use crate::panic_check;
 use check::{Check, checks};

@@ -133,7 +133,7 @@ fn branch(mut out: DisjointSlice<u32>) {
     let i = thread::index_1d();
     if let Some(out) = out.get_mut(i) {
         let pointer = host!(&raw const ANCHOR);
-        let zero = host!(secret() as u32 & 0);
+        let zero = host!(u32::from(secret() == 0));
         *out = match (pointer.is_null(), zero == 0, host!(secret()) == host!(secret() + 1)) {
             (false, true, false) => i.get() as u32,
             (true, ..) => 1_000_001,

@@ -36,7 +36,10 @@ pub(super) fn run(shaped: &Shaped, prefix: &str, level: &str) -> Result<NativeLe
 
     // A frame larger than the pages that guard the stack must not jump over them.
     let probe = context.create_string_attribute("probe-stack", "inline-asm");
-    llvm::functions(&module).into_iter().filter(|f| f.count_basic_blocks() > 0).for_each(|f| f.add_attribute(AttributeLoc::Function, probe));
+    llvm::functions(&module)
+        .into_iter()
+        .filter(|f| f.count_basic_blocks() > 0)
+        .for_each(|f| f.add_attribute(AttributeLoc::Function, probe));
 
     llvm::run_passes(&module, PASSES, &machine)?;
     let kernels = (shaped.frame_bytes.iter().enumerate())
