@@ -65,7 +65,7 @@ fn inputs() -> Vec<f32> {
     (0..12).map(|i| i as f32).collect()
 }
 
-/// Runs [`scale`].
+/// Runs [`scale()`].
 pub fn run_scale(device: &Device) -> relocgpu_runtime::Result<Vec<f32>> {
     let xs = inputs();
     let x = device.upload(&xs)?;
@@ -84,7 +84,7 @@ pub fn expected_scale() -> Vec<f32> {
 /// What [`run_identify`] has to yield.
 pub const EXPECTED_IDENTITIES: [i32; 5] = [2, 1, -1, 3, 1];
 
-/// Runs [`identify`].
+/// Runs [`identify()`].
 pub fn run_identify(device: &Device) -> relocgpu_runtime::Result<Vec<i32>> {
     let counter = (&raw const HITS).addr() as u64;
     let function = (on_the_host as *const ()).addr() as u64;

@@ -30,7 +30,7 @@ pub fn tone_curve() -> Vec<f32> {
 
 static CURVE: DeviceTable<f32> = host!(table: tone_curve());
 
-/// Blocks of the size that [`unsharp`] works in.
+/// Blocks of the size that [`unsharp()`] works in.
 pub fn tiles(width: u32, height: u32) -> Grid {
     Grid::over_2d((width as usize, height as usize)).with_block((BLOCK, BLOCK))
 }
