@@ -96,8 +96,11 @@ impl Nested<'_> {
     fn command(&self, target_dir: &Path, selection: &[String]) -> Command {
         let env = self.env;
         let mut command = command(env);
+        let profile = folder::profile(env);
         command.args(["check", "--offline", "--message-format=json", "--keep-going", "--no-default-features"]);
-        command.args(["--package", self.package_id, "--profile", &folder::profile(env), "--target", &env.target]);
+        command.args(["--package", self.package_id, "--profile", &profile, "--target", &env.target]);
+        // A program that is optimised at link time leaves no bitcode of its own behind; this pass links by itself.
+        command.arg("--config").arg(format!("profile.{profile}.lto=\"off\""));
         command.arg("--target-dir").arg(target_dir).arg("--features").arg(env.features.join(",")).args(selection);
         lockfile::apply(self.lock, &mut command);
         command.env("RUSTC_WRAPPER", &self.tools.wrapper).env("RUSTC_WORKSPACE_WRAPPER", "");

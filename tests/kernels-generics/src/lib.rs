@@ -10,7 +10,7 @@ pub fn checks() -> Vec<Check> {
     checks![types, constants, strategies, inner_launch]
 }
 
-/// What [`combine`] computes with.
+/// What [`combine()`] computes with.
 pub trait Number: DeviceData + Copy + Add<Output = Self> + Mul<Output = Self> + PartialEq + std::fmt::Debug {
     /// A number from a small count.
     fn from_count(count: u16) -> Self;
@@ -34,7 +34,7 @@ pub fn combine<T: Number>(a: T, x: &[T], mut y: DisjointSlice<T>) {
     }
 }
 
-/// Launches [`combine`] for one type and compares.
+/// Launches [`combine()`] for one type and compares.
 pub fn combines<T: Number>(
     device: &Device,
     launch: impl Fn(&Device, Grid, T, &Buffer<T>, &mut Buffer<T>) -> relocgpu_runtime::Result<()>,
@@ -66,7 +66,7 @@ pub fn window_sums<const N: usize>(x: &[u32], mut out: DisjointSlice<[u32; N]>) 
     }
 }
 
-/// What [`window_sums`] computes for one element.
+/// What [`window_sums()`] computes for one element.
 pub fn sums<const N: usize>(x: &[u32], at: usize) -> [u32; N] {
     let mut sum = 0u32;
     std::array::from_fn(|k| {
@@ -86,7 +86,7 @@ fn constants(device: &Device) -> Outcome {
     equal("11", &eleven.download()?, &(0..xs.len()).map(|i| sums(&xs, i)).collect::<Vec<_>>())
 }
 
-/// How [`reduce_rows`] joins two values.
+/// How [`reduce_rows()`] joins two values.
 pub trait Join: 'static {
     /// Where it starts.
     const START: u32;
@@ -123,7 +123,7 @@ pub fn reduce_rows<J: Join>(x: &[u32], width: u32, mut out: DisjointSlice<u32>) 
     }
 }
 
-/// Launches [`reduce_rows`] and compares.
+/// Launches [`reduce_rows()`] and compares.
 pub fn reduces<J: Join>(
     device: &Device,
     launch: impl Fn(&Device, Grid, &Buffer<u32>, u32, &mut Buffer<u32>) -> relocgpu_runtime::Result<()>,
