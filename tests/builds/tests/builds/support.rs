@@ -48,7 +48,7 @@ impl Fixture {
         let mut command = Command::new(env!("CARGO"));
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
-            if ["RELOCGPU_", "CARGO_PKG_", "CARGO_BIN_", "RUSTC_WRAPPER", "RUSTFLAGS", "CARGO_TARGET_DIR"]
+            if ["RELOCGPU_", "CARGO_PKG_", "CARGO_BIN_", "RUSTC_WRAPPER", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_TARGET_DIR"]
                 .iter()
                 .any(|p| name.starts_with(p))
             {
