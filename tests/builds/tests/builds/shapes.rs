@@ -87,20 +87,21 @@ fn the_outer_lock_can_be_named() {
 fn images_survive_link_time_optimisation_other_linkers_and_strip() {
     let fixture = Fixture::new("plain");
     let expected = [("app", "fill [1000, 1003, 1006, 1009]\nadd [11.5, 12.5]\n"), ("both", "lib [1, 2, 3] bin [20, 21, 22]\n")];
+    let mut profile = "debug = 0".to_owned();
     for (lto, linker) in [("off", "lld"), ("off", "bfd"), ("thin", "lld"), ("fat", "bfd")] {
         if !run(Command::new("cc").args([&format!("-fuse-ld={linker}"), "-Wl,--version"])).ok {
             eprintln!("skipped: the linker {linker} is not installed");
             continue;
         }
+        // In the manifest, which the nested cargo reads as well.
+        let optimised = format!("debug = 0\nlto = \"{lto}\"\nopt-level = 3\nstrip = \"symbols\"\ndebug-assertions = false");
+        let wanted = if lto == "off" { "debug = 0" } else { &optimised };
+        fixture.edit("shapes/Cargo.toml", &profile, wanted);
+        profile = wanted.to_owned();
         for (package, says) in expected {
             let flag = format!("-Clink-arg=-fuse-ld={linker}");
             let arguments = ["rustc", "-p", package, "--bin", package, "--", &flag, "-Clink-arg=-Wl,--gc-sections"];
-            let mut build = fixture.cargo("shapes", &arguments);
-            if lto != "off" {
-                build.env("CARGO_PROFILE_DEV_LTO", lto).env("CARGO_PROFILE_DEV_OPT_LEVEL", "3").env("CARGO_PROFILE_DEV_STRIP", "symbols");
-                build.env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false");
-            }
-            let built = run(&mut build);
+            let built = fixture.run("shapes", &arguments);
             assert!(built.ok, "{package}, LTO {lto}, {linker}: {}", built.stderr);
             let ran = run(&mut Command::new(target().join("debug").join(package)));
             assert_eq!(ran.stdout, says, "{package}, LTO {lto}, {linker}: {}", ran.stderr);
