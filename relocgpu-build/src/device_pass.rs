@@ -30,6 +30,7 @@ use relocgpu_runtime::contract::manifest::Rejection;
 use relocgpu_runtime::contract::names::DEVICE_CFG;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+pub(crate) use watch::sources;
 
 /// What the device pass came to.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Faults in the user's code, on their way to `#[gpu_kernel]`.
 
-use crate::device_pass::{BitcodeUnit, DevicePass};
+use crate::device_pass::{self, BitcodeUnit, DevicePass};
 use crate::env::Env;
 use crate::error::Error;
 use crate::lowering;
@@ -58,9 +58,9 @@ impl Collected {
 
     /// Whether any kernel of the unit can carry a message: its own sources have the attribute.
     fn has_kernels(&self, unit: &BitcodeUnit) -> bool {
-        let list = fs::read_to_string(unit.bitcode.with_extension("d")).unwrap_or_default();
-        let files = list.lines().next().unwrap_or_default().split(' ').filter(|f| f.ends_with(".rs"));
-        files.map(|f| self.workspace_root.join(f)).any(|f| fs::read_to_string(f).is_ok_and(|text| text.contains("gpu_kernel")))
+        let files = device_pass::sources(&unit.bitcode.with_extension("d"), &self.workspace_root);
+        let mut rust = files.iter().filter(|f| f.extension().is_some_and(|e| e == "rs"));
+        rust.any(|f| fs::read_to_string(f).is_ok_and(|text| text.contains("gpu_kernel")))
     }
 
     /// Writes the faults for the macros, if there are any; returns the state of the pass.

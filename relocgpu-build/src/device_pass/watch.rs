@@ -38,7 +38,7 @@ fn dependency_list(artifact: &Artifact) -> Option<PathBuf> {
 }
 
 /// The files that a rustc dependency list names: `out: a b`, spaces in names escaped.
-fn sources(list: &Path, workspace_root: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources(list: &Path, workspace_root: &Path) -> Vec<PathBuf> {
     let text = fs::read_to_string(list).unwrap_or_default();
     let line = text.lines().find_map(|l| l.split_once(": ")).map_or("", |(_, files)| files);
     let escaped = line.replace("\\ ", "\0");
