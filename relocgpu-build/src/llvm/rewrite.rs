@@ -6,11 +6,6 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
 use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 
-/// Removes a function's personality: nothing unwinds in device code.
-pub(crate) fn clear_personality(function: FunctionValue) {
-    ffi!(LLVMSetPersonalityFn; function.as_value_ref(), std::ptr::null_mut());
-}
-
 /// Replaces each use of a global in code by an instruction: `make` gives a function's own, near its start.
 ///
 /// Constant expressions on the way are rebuilt as instructions behind it. What holds the address in an initialiser

@@ -23,7 +23,7 @@ pub(super) fn run(module: &Module, entries: &HashSet<&str>) {
         if function.count_basic_blocks() == 0 {
             continue;
         }
-        llvm::rewrite::clear_personality(function);
+        llvm::clear_personality(function);
         for call in llvm::instructions(function).into_iter().filter(|i| i.is_call()) {
             llvm::clear_call_attributes(call, &KEPT);
         }
