@@ -14,6 +14,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::job::Built;
 use crate::lowering;
+use crate::symbols::is_ours;
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
 use std::fs;
@@ -72,6 +73,6 @@ fn undefined(objects: &[impl AsRef<Path>]) -> Result<BTreeSet<String>, Error> {
             set.insert(name.to_owned());
         }
     }
-    wanted.retain(|name| name.starts_with("__relocgpu_") && !defined.contains(name));
+    wanted.retain(|name| is_ours(name) && !defined.contains(name));
     Ok(wanted)
 }

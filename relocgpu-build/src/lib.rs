@@ -50,6 +50,7 @@ mod parent;
 mod pipeline;
 mod relocate;
 mod stage_error;
+mod symbols;
 #[doc(hidden)]
 pub mod testing;
 mod toolchain;

@@ -14,6 +14,7 @@ use crate::job::Job;
 use crate::llvm::{self, Value};
 use crate::normalise::{formatters, libcalls, panics};
 use crate::stage_error::StageError;
+use crate::symbols::{PANIC_INTERFACE, is_ours};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
@@ -101,7 +102,7 @@ pub(crate) fn run<'c>(context: &'c Context, job: &Job) -> Result<Option<Linked<'
     link_std(context, &module, &job.std)?;
     let kernels = read_kernels(&module, &marked)?;
     // Lowering calls them where nothing does yet.
-    for name in [intrinsic::REPORT, intrinsic::STORE_RECORD] {
+    for name in PANIC_INTERFACE {
         if let Some(function) = module.get_function(name) {
             function.set_linkage(Linkage::External);
         }
@@ -209,7 +210,7 @@ fn link_builtins<'c>(context: &'c Context, module: &Module<'c>, members: Vec<Vec
     let mut tried = HashSet::new();
     loop {
         let wanted = llvm::functions(module).into_iter().filter(|f| is_undefined(*f) && f.get_intrinsic_id() == 0);
-        let wanted: Vec<_> = wanted.map(|f| Value::from(f).name()).filter(|name| !name.starts_with("__relocgpu_")).collect();
+        let wanted: Vec<_> = wanted.map(|f| Value::from(f).name()).filter(|name| !is_ours(name)).collect();
         if !wanted.is_empty() && defined.is_empty() {
             for (number, bitcode) in members.iter().enumerate() {
                 let member = llvm::load_lazily(context, bitcode, NAME).map_err(StageError::llvm(STAGE, NAME))?;

@@ -11,6 +11,7 @@ use crate::link::{Linked, LinkedKernel};
 use crate::llvm::{self, Value};
 use crate::normalise::reach::References;
 use crate::stage_error::StageError;
+use crate::symbols::PANIC_INTERFACE;
 use crate::validate;
 use inkwell::module::{Linkage, Module};
 use relocgpu_runtime::contract::SCHEMA;
@@ -61,7 +62,7 @@ pub(crate) fn run(linked: &Linked, job: &Job) -> Result<Unit, StageError> {
     let kernels = describe(module, &linked.kernels, &job.unit.version, &left);
     drop_unused_reporter(linked)?;
     let records = records::run(module)?;
-    let external = [intrinsic::REPORT, intrinsic::STORE_RECORD].into_iter().filter_map(|name| module.get_function(name));
+    let external = PANIC_INTERFACE.into_iter().filter_map(|name| module.get_function(name));
     let roots: Vec<_> = linked.kernels.iter().map(|kernel| kernel.function).chain(external).collect();
     let mut order = order::walk(&roots);
     let locations = locations::run(module, &order);
@@ -108,7 +109,7 @@ fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str
 /// A unit without panics does without the device library's reporter.
 fn drop_unused_reporter(linked: &Linked) -> Result<(), StageError> {
     let used = linked.module.get_function(intrinsic::REPORT).is_some_and(|report| Value::from(report).is_used());
-    for name in [intrinsic::REPORT, intrinsic::STORE_RECORD] {
+    for name in PANIC_INTERFACE {
         let Some(function) = linked.module.get_function(name) else { continue };
         let defined = function.count_basic_blocks() != 0;
         if !used && defined {

@@ -2,13 +2,11 @@
 
 use crate::llvm::{self, Value};
 use crate::stage_error::StageError;
+use crate::symbols::{MEMORY, PANIC_INTERFACE, is_ours};
 use inkwell::module::{Linkage, Module};
 use relocgpu_runtime::contract::manifest::Manifest;
-use relocgpu_runtime::contract::names::{Reference, intrinsic, ptx as symbols};
+use relocgpu_runtime::contract::names::{self, Reference};
 use std::collections::HashSet;
-
-/// What PTX may leave to others.
-const EXTERN: [&str; 2] = [".extern .shared", ".extern .func (.param .b32 func_retval0) vprintf"];
 
 /// Checks that a module is what [`Unit`](crate::relocate::Unit) says, all at once.
 pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), StageError> {
@@ -29,10 +27,8 @@ pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), StageErro
     for function in llvm::functions(module) {
         let name = Value::from(function).name();
         let defined = function.count_basic_blocks() != 0;
-        let open = entries.contains(name.as_str()) || name == intrinsic::REPORT || name == intrinsic::STORE_RECORD;
-        let known = function.get_intrinsic_id() != 0
-            || name.starts_with("__relocgpu_")
-            || crate::normalise::unsupported::SUPPLIED.contains(&&*name);
+        let open = entries.contains(name.as_str()) || PANIC_INTERFACE.contains(&name.as_str());
+        let known = function.get_intrinsic_id() != 0 || is_ours(&name) || MEMORY.contains(&name.as_str());
         if defined && !open && function.get_linkage() != Linkage::Internal {
             wrong.push(format!("`{name}` can be seen from outside"));
         } else if !defined && !known {
@@ -53,13 +49,14 @@ pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), StageErro
     if wrong.is_empty() { Ok(()) } else { Err(StageError::unit("validating the unit", wrong.join("; "))) }
 }
 
-/// Checks finished PTX: ptxas only warns about an unresolved variable, and defines it as zero.
+/// Checks finished PTX. Nothing in it may be left to others: ptxas only warns about an unresolved variable, and defines
+/// it as zero.
 pub(crate) fn ptx(text: &str, manifest: &Manifest) -> Result<(), StageError> {
     let stage = "validating PTX";
     let mut lines = text.lines().map(str::trim_start).peekable();
     while let Some(line) = lines.next() {
         let declaration = format!("{line} {}", lines.peek().unwrap_or(&"").trim());
-        if line.starts_with(".extern") && !EXTERN.iter().any(|allowed| line.starts_with(allowed)) {
+        if line.starts_with(".extern") {
             return Err(StageError::unit(stage, format!("the PTX refers to something that nothing defines: {declaration}")));
         }
     }
@@ -68,8 +65,8 @@ pub(crate) fn ptx(text: &str, manifest: &Manifest) -> Result<(), StageError> {
             return Err(StageError::unit(stage, format!("kernel `{}` has no entry in the PTX", kernel.name)));
         }
     }
-    if manifest.slots().next().is_some() && !text.contains(symbols::SLOTS) {
-        return Err(StageError::unit(stage, format!("`{}` is not in the PTX", symbols::SLOTS)));
+    if manifest.slots().next().is_some() && !text.contains(names::ptx::SLOTS) {
+        return Err(StageError::unit(stage, format!("`{}` is not in the PTX", names::ptx::SLOTS)));
     }
     Ok(())
 }

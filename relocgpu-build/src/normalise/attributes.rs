@@ -6,10 +6,10 @@
 //! ```
 
 use crate::llvm::{self, Value};
+use crate::symbols::{PANIC_INTERFACE, is_shared};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{AnyValue, FunctionValue};
-use relocgpu_runtime::contract::names::{SHARED_SECTION, intrinsic};
 
 /// Function attributes that say something about the code and not about the host.
 const KEPT: &[&str] = &[
@@ -53,12 +53,11 @@ pub(crate) fn run<'c>(module: &Module<'c>, kernels: &[FunctionValue<'c>]) {
         }
         llvm::clear_personality(function);
         let name = Value::from(function).name();
-        let external = kernels.contains(&function) || name == intrinsic::REPORT || name == intrinsic::STORE_RECORD;
+        let external = kernels.contains(&function) || PANIC_INTERFACE.contains(&name.as_str());
         function.set_linkage(if external { Linkage::External } else { Linkage::Internal });
     }
     for global in llvm::globals(module) {
-        let shared = global.get_section().is_some_and(|section| section.to_string_lossy().starts_with(SHARED_SECTION));
-        if !shared {
+        if !is_shared(global) {
             global.set_section(None);
         }
         llvm::clear_comdat(global);

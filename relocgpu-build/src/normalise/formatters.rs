@@ -7,7 +7,7 @@
 //! Code that really formats (it calls `core::fmt::write`) keeps them.
 
 use crate::llvm::{self, Value};
-use crate::normalise::path_of;
+use crate::symbols::path_of;
 use inkwell::module::Module;
 
 const TRAITS: [&str; 9] = ["Display", "Debug", "LowerHex", "UpperHex", "Octal", "Binary", "LowerExp", "UpperExp", "Pointer"];

@@ -7,7 +7,7 @@
 //! | 128-bit integer ↔ float | the back-end has no such conversion and ends the process | `__floattisf`, … |
 
 use crate::llvm::{self, Place, Value};
-use crate::normalise::path_of;
+use crate::symbols::path_of;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
 use inkwell::types::{AnyTypeEnum, BasicType, BasicTypeEnum};

@@ -15,15 +15,8 @@ use crate::link::Linked;
 use crate::llvm;
 use crate::stage_error::StageError;
 use relocgpu_runtime::contract::manifest::KernelFault;
-use rustc_demangle::demangle;
 
 const STAGE: &str = "normalise";
-
-/// The path of a Rust symbol without crate hashes; other names as they are.
-pub(crate) fn path_of(symbol: &str) -> String {
-    // What LLVM appends to tell internals apart is no part of the symbol.
-    format!("{:#}", demangle(symbol))
-}
 
 /// Normalises in place. The faults are the user's: all that the kernels hold.
 pub(crate) fn run(linked: &Linked) -> Result<Vec<KernelFault>, StageError> {

@@ -11,7 +11,7 @@
 //! The entry points of `core` get such a body before `core` is linked: its own bodies would format.
 
 use crate::llvm::{self, Place, Value};
-use crate::normalise::path_of;
+use crate::symbols::{calls, path_of};
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::{Linkage, Module};
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue, PointerValue};
@@ -112,7 +112,7 @@ pub(crate) fn run(module: &Module) {
 
 /// Whether the body is one of ours already.
 fn reports(function: FunctionValue) -> bool {
-    llvm::instructions(function).iter().any(|i| i.called_function().is_some_and(|callee| Value::from(callee).name() == intrinsic::REPORT))
+    llvm::instructions(function).iter().any(|i| calls(*i, intrinsic::REPORT))
 }
 
 fn fill<'c>(module: &Module<'c>, function: FunctionValue<'c>, recipe: Recipe) {

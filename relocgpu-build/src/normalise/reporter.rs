@@ -8,18 +8,17 @@
 use super::{STAGE, panics};
 use crate::llvm::{self, Value};
 use crate::stage_error::StageError;
+use crate::symbols::PANIC_INTERFACE;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use inkwell::values::FunctionValue;
-use relocgpu_runtime::contract::names::intrinsic;
 
 /// Rounds of inlining; the library's own calls are not nested as deep.
 const ROUNDS: u32 = 16;
 
 /// Runs the pass, after every panic entry point has its body.
 pub(super) fn run<'c>(module: &Module<'c>, machine: &TargetMachine) -> Result<(), StageError> {
-    let reporters =
-        [intrinsic::REPORT, intrinsic::STORE_RECORD].map(|name| module.get_function(name).filter(|f| f.count_basic_blocks() != 0));
+    let reporters = PANIC_INTERFACE.map(|name| module.get_function(name).filter(|f| f.count_basic_blocks() != 0));
     let reporters: Vec<FunctionValue<'c>> = reporters.into_iter().flatten().collect();
     for _ in 0..ROUNDS {
         let mut any = false;

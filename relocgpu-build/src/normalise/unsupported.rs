@@ -1,25 +1,19 @@
 //! What a device cannot do, reported for each kernel that reaches it: all at once, with the calls that lead there.
 
-use super::path_of;
 use super::reach::{Reach, References};
 use crate::link::LinkedKernel;
 use crate::llvm::constant::Constants;
 use crate::llvm::{self, Frame, Value};
+use crate::symbols::{MEMORY, PAUSE, is_ours, is_shared, path_of};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue};
 use relocgpu_runtime::contract::manifest::{KernelFault, Part};
-use relocgpu_runtime::contract::names::{MATH_PREFIX, Reference, SHARED_SECTION};
+use relocgpu_runtime::contract::names::{MATH_PREFIX, Reference};
 use std::collections::{HashMap, HashSet};
-
-/// Functions that every lowering supplies.
-pub(crate) const SUPPLIED: [&str; 6] = ["memcmp", "bcmp", "strlen", "memcpy", "memmove", "memset"];
 
 /// Static block-shared memory that every device has.
 const SHARED_BYTES: u64 = 48 * 1024;
-
-/// Host intrinsics that only hint, and that lowering drops.
-const HINTS: [&str; 1] = ["llvm.x86.sse2.pause"];
 
 /// Operations of LLVM that the GPU has no instruction for.
 const MATH: [&str; 20] = [
@@ -127,10 +121,6 @@ impl<'c> Shared<'c> {
     }
 }
 
-fn is_shared(global: GlobalValue) -> bool {
-    global.get_section().is_some_and(|section| section.to_string_lossy().starts_with(SHARED_SECTION))
-}
-
 fn of_reference(global: Value) -> Option<Fault> {
     if let Some(function) = global.as_function() {
         return if function.count_basic_blocks() == 0 { of_undefined(function) } else { None };
@@ -149,7 +139,7 @@ fn of_undefined(function: FunctionValue) -> Option<Fault> {
     if function.get_intrinsic_id() != 0 || symbol.starts_with("llvm.") {
         return of_intrinsic(&symbol);
     }
-    if symbol.starts_with("__relocgpu_") || SUPPLIED.contains(&symbol.as_str()) {
+    if is_ours(&symbol) || MEMORY.contains(&symbol.as_str()) {
         return None;
     }
     let path = path_of(&symbol);
@@ -182,7 +172,7 @@ fn is_libm(symbol: &str) -> bool {
 
 fn of_intrinsic(name: &str) -> Option<Fault> {
     if let Some(rest) = name.strip_prefix("llvm.x86.") {
-        return (!HINTS.contains(&name)).then(|| {
+        return (name != PAUSE).then(|| {
             Fault::new(
                 format!("uses the x86 instruction `{rest}`"),
                 "use portable code on the device, for instance under `cfg(not(relocgpu_device))`",
@@ -219,10 +209,7 @@ fn of_global(global: GlobalValue) -> Option<Fault> {
             "pass its value, as a parameter or through `host!(…)`",
         ));
     }
-    if is_shared(global) {
-        return None;
-    }
-    if global.is_constant() {
+    if is_shared(global) || global.is_constant() {
         return None;
     }
     Some(Fault::new(

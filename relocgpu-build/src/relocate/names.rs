@@ -9,7 +9,7 @@
 
 use super::order::Order;
 use crate::llvm::Value;
-use crate::normalise::path_of;
+use crate::symbols::path_of;
 use relocgpu_runtime::contract::names::sanitise;
 use std::collections::{HashMap, HashSet};
 

@@ -10,6 +10,8 @@
 //!
 //! Link symbols and site names hold `[A-Za-z0-9_$]` only: ptxas and linker version scripts accept nothing else.
 
+/// Every symbol of ours that a linker or the link stage sees begins with it.
+pub const PREFIX: &str = "__relocgpu_";
 /// Section that holds an image's container: pointer-free, found by name in a stripped file.
 pub const CONTAINER_SECTION: &str = ".relocgpu";
 /// Section whose words point at the images of one executable or library; a C identifier, so that the linker defines

@@ -2,6 +2,7 @@
 
 use crate::llvm::edit::{self, successors};
 use crate::llvm::{self, Value};
+use crate::symbols::calls;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::names::intrinsic::BLOCK_BARRIER;
@@ -9,11 +10,6 @@ use std::collections::{HashMap, HashSet};
 
 /// Parts of a kernel that are worth a loop of their own.
 const MAX_PHASES: usize = 8;
-
-/// Whether an instruction calls the function of this name.
-pub(super) fn calls(instruction: Value, name: &str) -> bool {
-    instruction.called_function().is_some_and(|f| Value::from(f).name() == name)
-}
 
 /// A barrier: the block that ends with it, and the one behind it.
 #[derive(Clone, Copy)]

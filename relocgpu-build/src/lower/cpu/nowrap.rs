@@ -8,9 +8,9 @@
 //! True, since the CPU device takes less than 2³² threads in each dimension. Without it the index might start again in
 //! the middle of a loop over threads, and the loop is not made for vectors.
 
-use super::flow::calls;
 use super::names;
 use crate::llvm::{self, Value};
+use crate::symbols::calls;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;

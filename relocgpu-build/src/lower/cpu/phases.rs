@@ -16,10 +16,11 @@
 //! again if it follows from arguments and constants, else it lives in memory: all threads' copies side by side, so that
 //! the loops stay fit for vectors.
 
-use super::flow::{Barrier, Flow, barriers, calls};
+use super::flow::{Barrier, Flow, barriers};
 use super::intrinsics::PURE;
 use crate::llvm::edit::{self, after, before_use, copy_before, uses_by_block};
 use crate::llvm::{self, Value};
+use crate::symbols::calls;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::context::ContextRef;

@@ -1,16 +1,13 @@
 //! Makes a unit's module the host's again: nothing external but the entries, and no attribute that steers another target.
 
 use crate::llvm::{self, Value};
+use crate::symbols::MEMORY;
 use inkwell::module::{Linkage, Module};
 use std::collections::HashSet;
 
 /// Attributes of functions and calls that say what the code does; all others (`convergent`, `noinline`, features of
 /// the CPU that rustc aimed at) say how to compile it, and are dropped.
 const KEPT: [&str; 9] = ["noreturn", "cold", "nounwind", "willreturn", "nofree", "nosync", "memory", "speculatable", "uwtable"];
-
-/// Functions that the host's C library has in its best form, and that LLVM itself may call: a body of the unit's own
-/// would, once recognised as such a function, call itself.
-const C_FUNCTIONS: [&str; 6] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
 
 /// Prepares the module; `entries` stay external.
 pub(super) fn run(module: &Module, entries: &HashSet<&str>) {
@@ -27,7 +24,9 @@ pub(super) fn run(module: &Module, entries: &HashSet<&str>) {
         for call in llvm::instructions(function).into_iter().filter(|i| i.is_call()) {
             llvm::clear_call_attributes(call, &KEPT);
         }
-        if C_FUNCTIONS.contains(&name.as_str()) {
+        if MEMORY.contains(&name.as_str()) {
+            // The host's C library has it in its best form, and a body of the unit's own would, once LLVM recognises it
+            // as that function, call itself.
             let declaration = module.add_function("", function.get_type(), Some(Linkage::External));
             Value::from(function).replace_uses(declaration.into());
             llvm::delete_function(function);

@@ -11,18 +11,15 @@ use super::intrinsics;
 use crate::llvm::constant::Constants;
 use crate::llvm::rewrite::{pointer_at_start, replace_by_code};
 use crate::llvm::{self, Value};
+use crate::symbols::is_shared;
 use inkwell::module::Module;
 use relocgpu_runtime::contract::cpu::SHARED_ALIGN;
-use relocgpu_runtime::contract::names::SHARED_SECTION;
 
 /// Replaces every shared static; returns the bytes that a block needs for all of them.
 pub(super) fn run(module: &Module) -> Result<u64, String> {
     let constants = Constants::new(module);
     let mut end = 0u64;
-    for global in llvm::globals(module) {
-        if !global.get_section().is_some_and(|s| s.to_bytes().starts_with(SHARED_SECTION.as_bytes())) {
-            continue;
-        }
+    for global in llvm::globals(module).into_iter().filter(|global| is_shared(*global)) {
         let name = Value::from(global).name();
         let align = u64::from(global.get_alignment().max(1));
         if align > SHARED_ALIGN as u64 {

@@ -14,6 +14,7 @@ use super::inline::{CallGraph, is_address_taken};
 use super::{intrinsics, names};
 use crate::llvm::rewrite::{call_before, jump_instead};
 use crate::llvm::{self, Value};
+use crate::symbols::calls;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::names::intrinsic::{THREAD_END, THREAD_IDX};
@@ -59,9 +60,7 @@ fn store_thread<'c>(module: &Module<'c>) -> FunctionValue<'c> {
 /// In a coroutine, `thread_end` leaves by the way of a suspended thread, to the block with `coro.end`.
 fn end_threads(function: FunctionValue) {
     let instructions = llvm::instructions(function);
-    let calling = |name: &str| {
-        instructions.iter().copied().filter(|i| i.called_function().is_some_and(|f| Value::from(f).name() == name)).collect::<Vec<_>>()
-    };
+    let calling = |name: &str| instructions.iter().copied().filter(|i| calls(*i, name)).collect::<Vec<_>>();
     let Some(way_out) = calling("llvm.coro.end").first().and_then(|end| end.block()) else { return };
     calling(THREAD_END).into_iter().for_each(|end| jump_instead(end, way_out));
 }

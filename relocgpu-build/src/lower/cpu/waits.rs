@@ -3,6 +3,7 @@
 use super::inline::CallGraph;
 use super::names;
 use crate::llvm::{self, Value};
+use crate::symbols::path_of;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::manifest::{KernelFault, Manifest, SourceMap};
@@ -42,7 +43,7 @@ pub(super) fn check(module: &Module, manifest: &Manifest, source_map: &SourceMap
             kernels = (0..manifest.kernels.len()).collect();
         }
         let place = llvm::location_of(call).last().map(|frame| format!(" ({frame})")).unwrap_or_default();
-        let holder_name = format!("{:#}", rustc_demangle::demangle(&holder_name));
+        let holder_name = path_of(&holder_name);
         let why = if by_name { "calls itself" } else { "is called through a pointer (`dyn` or `fn`)" };
         for index in kernels {
             let message = format!(

@@ -4,12 +4,12 @@
 //! optimisation, and reads of shared slices must be marked while their functions still have parameters.
 
 mod atomics;
-mod builtins;
 mod cycles;
 mod emit;
 mod entries;
 mod hints;
 mod intrinsics;
+mod memory;
 mod readonly;
 mod shared;
 mod slots;
@@ -55,7 +55,7 @@ pub(crate) fn run(unit: &Unit, arch: u32, keep: Keep) -> Result<Ptx, StageError>
     let circles = cycles::run(&module)?;
     hints::run(&module);
     atomics::run(&module);
-    builtins::run(&module)?;
+    memory::run(&module)?;
     intrinsics::run(&module)?;
     let bodies = readonly::isolate(&module, &unit.manifest);
     llvm::run_passes(&module, SIMPLIFY, &target.machine).map_err(refused("simplification"))?;

@@ -9,19 +9,16 @@
 use super::STAGE;
 use crate::llvm::{self, Value};
 use crate::stage_error::StageError;
+use crate::symbols::is_shared;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicTypeEnum;
-use relocgpu_runtime::contract::names::SHARED_SECTION;
 
 /// LLVM's number for PTX's `.shared`.
 const SHARED: u16 = 3;
 
 /// Runs the pass.
 pub(super) fn run(module: &Module) -> Result<(), StageError> {
-    for old in llvm::globals(module) {
-        if !old.get_section().is_some_and(|section| section.to_string_lossy().starts_with(SHARED_SECTION)) {
-            continue;
-        }
+    for old in llvm::globals(module).into_iter().filter(|global| is_shared(*global)) {
         let name = Value::from(old).name();
         let ty = BasicTypeEnum::try_from(old.get_value_type())
             .map_err(|()| StageError::unit(STAGE, format!("block-shared memory `{name}` is of no type that has a size")))?;
