@@ -6,6 +6,9 @@
 //! rustc promises `noalias readonly` for such a parameter only for as long as its function runs; for the user's kernel
 //! function that is the whole launch, so what it reads never changes. Marked while the function is still one: once it is
 //! inlined the promise is gone. Functions that other device code calls too are left alone.
+//!
+//! A large value that the kernel only reads has the same attributes, and a size: `dereferenceable(800)`. It lies in a
+//! local variable of the entry, which is written once before: a load from there that is said to be invariant is `undef`.
 
 use crate::llvm::{self, Place, Value};
 use crate::normalise::libcalls::BUILTINS;
@@ -34,7 +37,7 @@ pub(super) fn isolate<'c>(module: &Module<'c>, manifest: &Manifest) -> Vec<Funct
 pub(super) fn mark(bodies: Vec<FunctionValue>) {
     for function in bodies {
         if Value::from(function).users().len() == 1 {
-            for pointer in derived_pointers(read_only_params(function).collect()) {
+            for pointer in derived_pointers(read_only_slices(function).collect()) {
                 for user in pointer.users().into_iter().filter(|user| user.is_load() && !user.is_atomic()) {
                     user.mark_invariant_load();
                 }
@@ -44,12 +47,12 @@ pub(super) fn mark(bodies: Vec<FunctionValue>) {
     }
 }
 
-fn read_only_params<'c>(function: FunctionValue<'c>) -> impl Iterator<Item = Value<'c>> {
+fn read_only_slices<'c>(function: FunctionValue<'c>) -> impl Iterator<Item = Value<'c>> {
     function.get_param_iter().enumerate().filter_map(move |(index, param)| {
         let place = Place::Param(index as u32);
-        let read_only =
-            param.is_pointer_value() && llvm::has_attribute(function, place, "noalias") && llvm::has_attribute(function, place, "readonly");
-        read_only.then(|| param.into())
+        let has = |name: &str| llvm::has_attribute(function, place, name);
+        let is_slice = param.is_pointer_value() && has("noalias") && has("readonly") && !has("dereferenceable");
+        is_slice.then(|| param.into())
     })
 }
 
