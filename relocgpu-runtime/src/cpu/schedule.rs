@@ -2,6 +2,8 @@
 
 use super::worker::{self, Job};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::error::Error;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 /// Work left from which other threads are worth waking: that takes some 15 us.
@@ -23,12 +25,27 @@ pub(super) fn run(job: &Job, blocks: u64) {
         // The first block is left out: it pays for cold caches.
         let each = start.elapsed().as_secs_f64() / (done - 1) as f64;
         let left = each * (blocks - done) as f64;
-        if left > SHARE_FROM.as_secs_f64() && rayon::current_num_threads() > 1 {
+        if left > SHARE_FROM.as_secs_f64() && threads() > 1 {
             let task = ((TASK.as_secs_f64() / each.max(1e-9)) as u64).clamp(1, blocks - done);
             return share(job, done, blocks, task);
         }
         step *= 2;
     }
+}
+
+/// Threads that a launch made here can share its blocks with, this one included.
+fn threads() -> usize {
+    /// The process in which rayon's own threads run, if they could be started.
+    static STARTED: OnceLock<Option<u32>> = OnceLock::new();
+    let here = std::process::id();
+    let start = || {
+        // Left to itself rayon panics where the system gives it no threads. A pool that is there has no source.
+        let refused = rayon::ThreadPoolBuilder::new().build_global().is_err_and(|error| error.source().is_some());
+        (!refused).then_some(here)
+    };
+    // A fork has no threads but its own: whoever waits for others there waits for ever.
+    let shared = *STARTED.get_or_init(start) == Some(here);
+    if shared || rayon::current_thread_index().is_some() { rayon::current_num_threads() } else { 1 }
 }
 
 /// Runs the blocks from `first` to `end` in tasks of so many blocks, on all threads.

@@ -237,6 +237,51 @@ fn many_threads_launch_at_once() {
 }
 
 #[test]
+fn a_thread_that_ends_can_launch() {
+    struct AtEnd(std::sync::mpsc::Sender<bool>);
+    impl Drop for AtEnd {
+        fn drop(&mut self) {
+            self.0.send(runs_a_large_launch()).unwrap();
+        }
+    }
+    thread_local!(static AT_END: std::cell::RefCell<Option<AtEnd>> = const { std::cell::RefCell::new(None) });
+    let (at_end, ended) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(|| {
+        AT_END.set(Some(AtEnd(at_end)));
+        // What this thread keeps from launch to launch goes before the value above does.
+        assert!(runs_a_large_launch());
+    });
+    thread.join().unwrap();
+    assert_eq!(ended.recv(), Ok(true));
+}
+
+#[test]
+fn a_fork_launches_without_the_threads_that_it_lacks() {
+    assert!(runs_a_large_launch());
+    // SAFETY: the child only launches, which takes no lock that another thread of this test holds, and ends.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: no precondition. A launch that waits for ever is killed.
+        unsafe {
+            libc::alarm(20);
+            libc::_exit(i32::from(!runs_a_large_launch()));
+        }
+    }
+    let mut status = 0;
+    // SAFETY: the child above; the status is ours.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0, "the child must end by itself, with 0");
+}
+
+/// Large enough for more than one thread.
+fn runs_a_large_launch() -> bool {
+    let (_, module) = load();
+    let params = Params::new(40_000 * 64, NONE);
+    launch(&*module, 0, Grid::new(40_000, 64), &params);
+    params.values().into_iter().eq(1..=40_000 * 64)
+}
+
+#[test]
 fn a_dimension_of_too_many_threads_is_refused() {
     let (_, module) = load();
     let launch = |grid| module.launch(0, &grid, &[MaybeUninit::new(0); 8]);

@@ -84,13 +84,13 @@ pub(super) struct Worker {
 }
 
 thread_local! {
-    /// Kept from launch to launch; absent while in use.
+    /// Kept from launch to launch; absent while in use, and gone when a thread that ends launches once more.
     static WORKER: Cell<Option<Box<Worker>>> = const { Cell::new(None) };
 }
 
 /// Runs blocks by number on this thread's worker. Stops early, with the fault in the job, if one of them does.
 pub(super) fn run(job: &Job, blocks: Range<u64>) {
-    let mut worker = match WORKER.take() {
+    let mut worker = match WORKER.try_with(Cell::take).ok().flatten() {
         Some(worker) => worker,
         None => match NativeStack::new() {
             Ok(stack) => Box::new(Worker { stack, shared: Scratch::new(), frames: Scratch::new() }),
@@ -98,7 +98,8 @@ pub(super) fn run(job: &Job, blocks: Range<u64>) {
         },
     };
     worker.run(job, blocks);
-    WORKER.set(Some(worker));
+    // Without a place for it the worker ends here.
+    _ = WORKER.try_with(|kept| kept.set(Some(worker)));
 }
 
 impl Worker {
