@@ -13,7 +13,6 @@ use crate::device_pass::{BitcodeUnit, TargetKind};
 use crate::env::Env;
 use crate::error::Error;
 use crate::job::Built;
-use crate::lowering;
 use crate::symbols::is_ours;
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
@@ -25,14 +24,14 @@ pub(crate) fn run(env: &Env, unit: &BitcodeUnit, built: &Built) -> Result<(), Er
     if built.objects.is_empty() {
         return Ok(());
     }
-    let dir = lowering::unit_dir(env, unit);
-    let name = format!("relocgpu_{}_{}{}", unit.kind.word(), unit.name.crate_name, if unit.name.test { "_test" } else { "" });
+    let dir = env.unit_dir(unit);
+    let name = unit.archive();
     let path = dir.join(format!("lib{name}.a"));
     // The archiver would keep members of an earlier image.
     let _ = fs::remove_file(&path);
     let mut archive = cc::Build::new();
     archive.cargo_metadata(false).out_dir(&dir).objects(&built.objects);
-    archive.try_compile(&name).map_err(|source| Error::Archive { unit: lowering::label(unit), source })?;
+    archive.try_compile(&name).map_err(|source| Error::Archive { unit: unit.label(), source })?;
 
     let is_whole = built.own_kernels == 0;
     let kind = match unit.kind {

@@ -16,9 +16,8 @@ mod lockfile;
 mod metadata;
 mod skip_set;
 mod targets;
+mod unit;
 mod watch;
-
-pub(crate) use artifacts::{BitcodeUnit, TargetKind};
 
 use crate::Builder;
 use crate::env::Env;
@@ -30,6 +29,7 @@ use relocgpu_runtime::contract::manifest::Rejection;
 use relocgpu_runtime::contract::names::DEVICE_CFG;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+pub(crate) use unit::{BitcodeUnit, TargetKind};
 pub(crate) use watch::sources;
 
 /// What the device pass came to.

@@ -24,8 +24,8 @@ use inkwell::types::BasicType;
 use inkwell::values::{BasicValue, BasicValueEnum, GlobalValue};
 use inkwell::{AddressSpace, GlobalVisibility};
 use relocgpu_runtime::contract::image::{CONTAINER_ALIGN, Container, PtxEntry, encode};
-use relocgpu_runtime::contract::manifest::{Target, UnitName};
-use relocgpu_runtime::contract::names::{self, CONTAINER_SECTION, INDEX_SECTION, image_symbol};
+use relocgpu_runtime::contract::manifest::Target;
+use relocgpu_runtime::contract::names::{CONTAINER_SECTION, INDEX_SECTION};
 use relocgpu_runtime::contract::{SCHEMA, image::CONTAINER_HEADER};
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ impl<'c> Image<'c> {
             self.word(host.len()),
             if native.levels.is_empty() { self.null() } else { self.cpu(unit, native) },
         ];
-        let image = self.constant(&symbol_of(&unit.manifest.unit), self.context.const_struct(&fields, false));
+        let image = self.constant(&unit.manifest.unit.image_symbol(), self.context.const_struct(&fields, false));
         image.set_linkage(Linkage::External);
         image.set_visibility(GlobalVisibility::Hidden);
 
@@ -200,9 +200,4 @@ impl<'c> Image<'c> {
         used.set_section(Some("llvm.metadata"));
         debug_assert_eq!(Value::from(used).name(), "llvm.used");
     }
-}
-
-fn symbol_of(unit: &UnitName) -> String {
-    let UnitName { package, version, kind, crate_name, test } = unit;
-    image_symbol(&names::Unit { package, version, kind, crate_name, test: *test })
 }

@@ -1,6 +1,7 @@
 //! The environment, read in this file and nowhere else, so that no variable can matter without a
 //! `rerun-if-env-changed` line.
 
+use crate::device_pass::BitcodeUnit;
 use crate::error::Error;
 use std::env::{var, var_os};
 use std::ffi::OsString;
@@ -115,6 +116,11 @@ impl Env {
             library_path: var_os("LD_LIBRARY_PATH"),
             manifest_dir,
         })
+    }
+
+    /// Where a unit's files lie.
+    pub fn unit_dir(&self, unit: &BitcodeUnit) -> PathBuf {
+        self.out_dir.join("relocgpu").join(unit.folder())
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::device_pass::{self, BitcodeUnit, DevicePass};
 use crate::env::Env;
 use crate::error::Error;
-use crate::lowering;
 use relocgpu_runtime::contract::manifest::{Faults, KernelFault, Rejection};
 use relocgpu_runtime::contract::names::{env as word, fnv1a, pass};
 use std::fs;
@@ -46,7 +45,7 @@ impl Collected {
         }
         let text = foreign.iter().map(|f| format!("{}:{}: {}", f.file, f.line, f.message)).collect::<Vec<_>>().join("\n");
         if !shown_by_own && !self.has_kernels(unit) {
-            return Err(Error::ForeignFaults { unit: lowering::label(unit), text });
+            return Err(Error::ForeignFaults { unit: unit.label(), text });
         }
         self.faults.rejected.push(Rejection { unit: unit.name.clone(), text });
         Ok(())

@@ -172,7 +172,7 @@ impl Builder {
             match lowering::run(&env, &toolchain, &self, &unit)? {
                 Outcome::Built(built) => archive::run(&env, &unit, &built)?,
                 Outcome::Faults(found) => faults.add(&unit, found)?,
-                Outcome::Failed(what) => return Err(Error::Lowering { unit: lowering::label(&unit), what }),
+                Outcome::Failed(what) => return Err(Error::Lowering { unit: unit.label(), what }),
             }
         }
         for path in &pass.watch {

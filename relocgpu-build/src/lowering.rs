@@ -25,18 +25,6 @@ use std::process::{Command, Output};
 /// Lines of the child's standard error that an error report shows.
 const STDERR_LINES: usize = 30;
 
-/// Where a unit's files lie.
-pub(crate) fn unit_dir(env: &Env, unit: &BitcodeUnit) -> PathBuf {
-    let test = if unit.name.test && unit.kind.word() != "test" && unit.kind.word() != "bench" { "-test" } else { "" };
-    env.out_dir.join("relocgpu").join(format!("{}-{}{test}", unit.kind.word(), unit.name.crate_name))
-}
-
-/// How a unit is called in messages.
-pub(crate) fn label(unit: &BitcodeUnit) -> String {
-    let tests = if unit.name.test && ["lib", "bin"].contains(&unit.kind.word()) { " (unit tests)" } else { "" };
-    format!("{} `{}`{tests} of {}", unit.kind.word(), unit.target_name, unit.name.package)
-}
-
 /// Remembers a finished unit.
 #[derive(Serialize, Deserialize)]
 struct Done {
@@ -47,7 +35,7 @@ struct Done {
 
 /// Lowers one unit in a child process, or takes what an earlier run has left of the very same job.
 pub(crate) fn run(env: &Env, toolchain: &Toolchain, builder: &Builder, unit: &BitcodeUnit) -> Result<Outcome, Error> {
-    let dir = unit_dir(env, unit);
+    let dir = env.unit_dir(unit);
     fs::create_dir_all(&dir).map_err(Error::file("make the folder", &dir))?;
     let keep = builder.keep.as_ref().or(env.keep.as_ref());
     let job = Job {
@@ -59,7 +47,7 @@ pub(crate) fn run(env: &Env, toolchain: &Toolchain, builder: &Builder, unit: &Bi
         cpu_levels: builder.cpu_levels.clone(),
         line_info: builder.line_info,
         debug_assertions: env.debug_assertions,
-        keep: keep.map(|folder| folder.join(&env.package).join(dir.file_name().unwrap_or_default())),
+        keep: keep.map(|folder| folder.join(&env.package).join(unit.folder())),
         out_dir: dir.clone(),
     };
     let fingerprint = fingerprint(&job, toolchain)?;
@@ -69,7 +57,7 @@ pub(crate) fn run(env: &Env, toolchain: &Toolchain, builder: &Builder, unit: &Bi
         return Ok(Outcome::Built(Built { reused: true, ..done.built }));
     }
     let _ = fs::remove_file(dir.join("done.json"));
-    let outcome = ask_child(env, toolchain, &job, &label(unit))?;
+    let outcome = ask_child(env, toolchain, &job, &unit.label())?;
     if let Outcome::Built(built) = &outcome {
         write_json(&dir.join("done.json"), &Done { fingerprint, built: built.clone() })?;
     }

@@ -3,79 +3,12 @@
 //! Files are chosen by the messages and never by searching: bitcode of other flags and older versions lies beside it.
 
 use super::cargo::{Artifact, Compiled};
-use super::metadata::Target;
+use super::unit::{BitcodeUnit, TargetKind, unit_name};
 use crate::env::Env;
 use crate::error::Error;
 use relocgpu_runtime::contract::manifest::UnitName;
 use relocgpu_runtime::contract::names::intrinsic;
 use std::path::{Path, PathBuf};
-
-/// What of a package a unit is: decides how its image reaches the linker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TargetKind {
-    Lib,
-    Bin,
-    Example,
-    Test,
-    Bench,
-}
-
-impl TargetKind {
-    /// `None` for build scripts and proc macros.
-    pub(super) fn of(target: &Target) -> Option<Self> {
-        let is = |kind: &str| target.kind.iter().any(|k| k == kind);
-        Some(match () {
-            () if is("bin") => Self::Bin,
-            () if is("example") => Self::Example,
-            () if is("test") => Self::Test,
-            () if is("bench") => Self::Bench,
-            () if is("custom-build") || is("proc-macro") => return None,
-            () => Self::Lib,
-        })
-    }
-
-    /// As in messages and file names.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Lib => "lib",
-            Self::Bin => "bin",
-            Self::Example => "example",
-            Self::Test => "test",
-            Self::Bench => "bench",
-        }
-    }
-}
-
-/// One compile of one target of the package, with kernels in it.
-#[derive(Clone, Debug)]
-pub(crate) struct BitcodeUnit {
-    pub name: UnitName,
-    pub kind: TargetKind,
-    /// The target's name as cargo writes it.
-    pub target_name: String,
-    /// Bitcode of the crate.
-    pub bitcode: PathBuf,
-    /// Bitcode of its dependencies, dependents before dependencies.
-    pub libraries: Vec<PathBuf>,
-}
-
-/// The unit's name as the macros derive it from cargo's variables.
-pub(super) fn unit_name(env: &Env, target: &Target, kind: TargetKind, test: bool) -> UnitName {
-    let is_program = target.crate_types.iter().any(|t| t == "bin");
-    let word = match kind {
-        TargetKind::Bin => "bin",
-        TargetKind::Example if is_program => "bin",
-        TargetKind::Test | TargetKind::Bench => "test",
-        TargetKind::Lib | TargetKind::Example => "lib",
-    };
-    UnitName {
-        package: env.package.clone(),
-        version: env.version.clone(),
-        kind: word.to_owned(),
-        crate_name: target.name.replace('-', "_"),
-        test,
-    }
-}
 
 /// The units that a nested compile has made of the package.
 pub(super) struct Units {

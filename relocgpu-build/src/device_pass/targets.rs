@@ -1,7 +1,7 @@
 //! Which targets of the package are compiled for the device.
 
-use super::artifacts::{TargetKind, unit_name};
 use super::metadata::{Package, Target};
+use super::unit::{TargetKind, unit_name};
 use crate::env::Env;
 use relocgpu_runtime::contract::manifest::UnitName;
 use std::fs;

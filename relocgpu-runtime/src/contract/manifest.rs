@@ -1,7 +1,7 @@
 //! The manifest: what an image holds, in the order that every later stage keeps.
 
 use super::layout::Layout;
-use super::names::FIELD_SEPARATOR;
+use super::names::{FIELD_SEPARATOR, Unit, image_symbol};
 use serde::{Deserialize, Serialize};
 
 /// The frozen description of a relocatable unit. Its bytes (postcard) and the device module's are what the unit hash covers.
@@ -37,6 +37,14 @@ pub struct UnitName {
     pub crate_name: String,
     /// Whether compiled with `cfg(test)`.
     pub test: bool,
+}
+
+impl UnitName {
+    /// Symbol of the unit's image, see [`image_symbol`].
+    pub fn image_symbol(&self) -> String {
+        let Self { package, version, kind, crate_name, test } = self;
+        image_symbol(&Unit { package, version, kind, crate_name, test: *test })
+    }
 }
 
 /// One kernel instance.

@@ -6,15 +6,14 @@
 //! | block function | `__relocgpu_cpu_<16 hex>_<level>_run_<kernel number>` | each level's object | hidden |
 //! | global with interior words | `__relocgpu_cpu_<16 hex>_<level>_site_<record number>` | each level's object | hidden |
 //!
-//! The 16 hex digits are those of the unit's [`image_symbol`], so that the images of one program do not meet.
+//! The 16 hex digits are those of the unit's [`image_symbol`](UnitName::image_symbol), so that the images of one program do not meet.
 
 use relocgpu_runtime::contract::manifest::UnitName;
-use relocgpu_runtime::contract::names::{Unit, image_symbol};
+use relocgpu_runtime::contract::names::sanitise;
 
 /// Prefix of every symbol of a unit's native code.
 pub(crate) fn prefix(unit: &UnitName) -> String {
-    let UnitName { package, version, kind, crate_name, test } = unit;
-    image_symbol(&Unit { package, version, kind, crate_name, test: *test }).replacen("_image_", "_cpu_", 1)
+    unit.image_symbol().replacen("_image_", "_cpu_", 1)
 }
 
 /// The slots, shared by all levels.
@@ -34,10 +33,10 @@ pub(super) fn site(record: usize) -> String {
 
 /// A symbol of one level: characters that assemblers quote are replaced.
 pub(super) fn of_level(prefix: &str, level: &str, rest: &str) -> String {
-    format!("{prefix}_{}_{rest}", relocgpu_runtime::contract::names::sanitise(level))
+    format!("{prefix}_{}_{rest}", sanitise(level))
 }
 
-/// The function that unpacks a kernel's parameters, before it gets its level's symbol.
+/// The kernel's own function, which runs one thread; the entry unpacks the parameters and calls it.
 pub(super) const BODY: &str = "relocgpu_body_";
 /// The function with a block's loops.
 pub(super) const BLOCK: &str = "relocgpu_block_";
