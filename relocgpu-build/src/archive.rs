@@ -12,7 +12,7 @@
 use crate::device_pass::{BitcodeUnit, TargetKind};
 use crate::env::Env;
 use crate::error::Error;
-use crate::job::Built;
+use crate::job::Image;
 use crate::symbols::is_ours;
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
@@ -20,20 +20,17 @@ use std::fs;
 use std::path::Path;
 
 /// Archives one unit's image and tells cargo to link it.
-pub(crate) fn run(env: &Env, unit: &BitcodeUnit, built: &Built) -> Result<(), Error> {
-    if built.objects.is_empty() {
-        return Ok(());
-    }
+pub(crate) fn run(env: &Env, unit: &BitcodeUnit, image: &Image) -> Result<(), Error> {
     let dir = env.unit_dir(unit);
     let name = unit.archive();
     let path = dir.join(format!("lib{name}.a"));
     // The archiver would keep members of an earlier image.
     let _ = fs::remove_file(&path);
     let mut archive = cc::Build::new();
-    archive.cargo_metadata(false).out_dir(&dir).objects(&built.objects);
+    archive.cargo_metadata(false).out_dir(&dir).objects(&image.objects);
     archive.try_compile(&name).map_err(|source| Error::Archive { unit: unit.label(), source })?;
 
-    let is_whole = built.own_kernels == 0;
+    let is_whole = !image.is_referred_to;
     let kind = match unit.kind {
         TargetKind::Lib => {
             println!("cargo::rustc-link-search=native={}", dir.display());
@@ -47,11 +44,11 @@ pub(crate) fn run(env: &Env, unit: &BitcodeUnit, built: &Built) -> Result<(), Er
     };
     let argument = |value: &str| println!("cargo::rustc-link-arg-{kind}={value}");
     // The archive comes last on the command line, where an older linker no longer looks into the libraries before it.
-    for symbol in undefined(&built.objects)? {
+    for symbol in undefined(&image.objects)? {
         argument(&format!("-Wl,--undefined={symbol}"));
     }
     if is_whole {
-        built.objects.iter().for_each(|object| argument(&object.display().to_string()));
+        image.objects.iter().for_each(|object| argument(&object.display().to_string()));
     } else {
         argument(&path.display().to_string());
     }
@@ -64,8 +61,7 @@ fn undefined(objects: &[impl AsRef<Path>]) -> Result<BTreeSet<String>, Error> {
     for path in objects {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(Error::file("read", path))?;
-        let parsed = object::File::parse(&*bytes);
-        let file = parsed.map_err(|e| Error::File { doing: "read", path: path.to_owned(), source: std::io::Error::other(e) })?;
+        let file = object::File::parse(&*bytes).map_err(|source| Error::Object { path: path.to_owned(), source })?;
         for symbol in file.symbols().filter(|s| s.is_global()) {
             let Ok(name) = symbol.name() else { continue };
             let set = if symbol.is_undefined() { &mut wanted } else { &mut defined };

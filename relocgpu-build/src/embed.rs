@@ -13,10 +13,13 @@
 //! Host items are declared hidden: the linker resolves them inside the program, keeps them, and exports none of them.
 //! Container and index are in `llvm.used`, which sets the flag that keeps their sections where others are collected.
 
+use crate::error::{Error, Stage};
+use crate::job::Image;
 use crate::llvm::{self, Value};
+use crate::lower::Code;
 use crate::lower::cpu::Native;
 use crate::relocate::Unit;
-use crate::stage_error::StageError;
+use crate::step;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
@@ -24,16 +27,18 @@ use inkwell::types::BasicType;
 use inkwell::values::{BasicValue, BasicValueEnum, GlobalValue};
 use inkwell::{AddressSpace, GlobalVisibility};
 use relocgpu_runtime::contract::image::{CONTAINER_ALIGN, Container, PtxEntry, encode};
-use relocgpu_runtime::contract::manifest::Target;
+use relocgpu_runtime::contract::manifest::{Manifest, Target};
 use relocgpu_runtime::contract::names::{CONTAINER_SECTION, INDEX_SECTION};
 use relocgpu_runtime::contract::{SCHEMA, image::CONTAINER_HEADER};
 use std::path::{Path, PathBuf};
 
-const STAGE: &str = "embed";
+const STAGE: Stage = Stage::Embed;
 
-/// Writes the image's object files into `out_dir` and returns their paths, the image's own first.
-pub(crate) fn run(unit: &Unit, ptx: Vec<PtxEntry>, native: &Native, out_dir: &Path) -> Result<Vec<PathBuf>, StageError> {
-    llvm::doing("writing the image");
+/// Writes the image's object files into `out_dir`, the image's own first.
+pub(crate) fn run(unit: Unit, code: Code, out_dir: &Path) -> Result<Image, Error> {
+    step::begin("writing the image");
+    let Code { ptx, native } = code;
+    let ptx = ptx.into_iter().map(|ptx| PtxEntry { arch: ptx.arch, isa: ptx.isa, text: ptx.text.into() }).collect();
     let container = Container {
         unit_hash: unit.hash,
         manifest: unit.manifest.clone(),
@@ -42,32 +47,38 @@ pub(crate) fn run(unit: &Unit, ptx: Vec<PtxEntry>, native: &Native, out_dir: &Pa
         cpu_levels: native.levels.iter().map(|level| level.name.clone()).collect(),
     };
     let context = llvm::new_context();
-    let machine = llvm::host_machine().map_err(StageError::llvm(STAGE, "the host's target"))?;
-    let image = Image::new(&context, &machine);
-    image.write(unit, &encode(&container), native);
-    image.module.verify().map_err(|e| StageError::unit(STAGE, format!("the image is not valid IR: {e}")))?;
-    let object = llvm::object(&image.module, &machine).map_err(StageError::llvm(STAGE, "the image's object file"))?;
+    let machine = llvm::host_machine().map_err(Error::llvm(STAGE, "the host's target"))?;
+    let image = Writer::new(&context, &machine);
+    image.write(&unit, &encode(&container), &native);
+    image.module.verify().map_err(|e| Error::broken(STAGE, format!("the image is not valid IR: {e}")))?;
+    let object = llvm::object(&image.module, &machine).map_err(Error::llvm(STAGE, "the image's object file"))?;
 
-    let mut files = vec![write(out_dir, "image.o", &object)?];
+    let mut objects = vec![write(out_dir, "image.o", &object)?];
     for level in &native.levels {
-        files.push(write(out_dir, &format!("{}.o", level.name), &level.object)?);
+        objects.push(write(out_dir, &format!("{}.o", level.name), &level.object)?);
     }
-    Ok(files)
+    Ok(Image { objects, is_referred_to: has_own_kernels(&unit.manifest) })
 }
 
-fn write(out_dir: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, StageError> {
+fn write(out_dir: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
     let path = out_dir.join(name);
-    std::fs::write(&path, bytes).map_err(|source| StageError::File { path: path.clone(), source })?;
+    std::fs::write(&path, bytes).map_err(Error::file("write", &path))?;
     Ok(path)
 }
 
+/// Whether the unit's own crate defines any of its kernels.
+fn has_own_kernels(manifest: &Manifest) -> bool {
+    let own = format!("{}::", manifest.unit.crate_name);
+    manifest.kernels.iter().any(|kernel| kernel.name.starts_with(&own))
+}
+
 /// The image's module, in the making.
-struct Image<'c> {
+struct Writer<'c> {
     context: &'c Context,
     module: Module<'c>,
 }
 
-impl<'c> Image<'c> {
+impl<'c> Writer<'c> {
     fn new(context: &'c Context, machine: &TargetMachine) -> Self {
         let module = context.create_module("relocgpu image");
         module.set_triple(&machine.get_triple());

@@ -124,6 +124,11 @@ impl Env {
     }
 }
 
+/// The build script's executable, which also holds the stages.
+pub(crate) fn own_program() -> Result<PathBuf, Error> {
+    std::env::current_exe().map_err(Error::OwnProgram)
+}
+
 /// Whether the nested cargo must not inherit a variable: everything by which the outer cargo speaks to this build
 /// script, and every setting of flags, profiles and wrappers that the device pass makes itself.
 pub(crate) fn belongs_to_outer_build(name: &str) -> bool {

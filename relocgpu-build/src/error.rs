@@ -1,7 +1,47 @@
-//! Why a build cannot go on: a broken environment or a fault of our own, never the user's kernels, whose faults go to
-//! `#[gpu_kernel]`. Each says where, what, and what to do.
+//! Why a build cannot go on: a broken environment or a fault of our own, never the user's kernels, whose faults are
+//! [`KernelFault`]s and go to `#[gpu_kernel]`. Each says where, what, and what to do.
 
+use relocgpu_runtime::contract::manifest::KernelFault;
 use std::path::PathBuf;
+
+/// The stages between bitcode and image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Link,
+    Normalise,
+    Relocate,
+    LowerPtx,
+    LowerCpu,
+    Embed,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Link => "linking the kernels' bitcode",
+            Self::Normalise => "normalising the kernels",
+            Self::Relocate => "recording host references",
+            Self::LowerPtx => "lowering to PTX",
+            Self::LowerCpu => "lowering to native code",
+            Self::Embed => "writing the image",
+        })
+    }
+}
+
+/// What ends a unit's stages before there is an image.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// The user's kernels hold what a device cannot do.
+    Faults(Vec<KernelFault>),
+    /// Something else.
+    Failed(Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
 
 /// The remedy for what should not happen.
 const OUR_BUG: &str = "this is a fault of relocgpu: please report it with this text";
@@ -39,7 +79,7 @@ pub(crate) enum Error {
         "rustc {rustc} carries LLVM {found}, and this relocgpu is made for LLVM {wanted}\nhelp: use a Rust release with LLVM {wanted} (`rustc -vV` tells), another version of relocgpu, or try your luck with {}=1",
         crate::env::ALLOW_LLVM
     )]
-    Llvm {
+    LlvmVersion {
         /// Version of rustc.
         rustc: String,
         /// LLVM's version.
@@ -101,18 +141,65 @@ pub(crate) enum Error {
         /// The line.
         line: String,
     },
+    /// Cargo does not know the package that it builds.
+    #[error("device pass: `cargo metadata` does not list `{package}` in the workspace `{}`\nhelp: {OUR_BUG} and `cargo -V`", workspace.display())]
+    NotAMember {
+        /// The package.
+        package: String,
+        /// Root of the workspace of its folder.
+        workspace: PathBuf,
+    },
     /// An artifact without its bitcode.
     #[error("device pass: rustc left no bitcode at `{}`\nhelp: remove that folder's `relocgpu` folder or run `cargo clean`", path.display())]
     NoBitcode {
         /// Where it should be.
         path: PathBuf,
     },
-    /// A stage failed by our fault or the environment's.
+    /// LLVM refused what a stage gave it.
+    #[error("{stage}: LLVM refused {what}: {message}\nhelp: {OUR_BUG}")]
+    Llvm {
+        /// The stage.
+        stage: Stage,
+        /// File, kernel or pass that it was about.
+        what: String,
+        /// What LLVM said.
+        message: String,
+    },
+    /// Something is not what a stage relies on.
+    #[error("{stage}: {what}\nhelp: {OUR_BUG}")]
+    Broken {
+        /// The stage.
+        stage: Stage,
+        /// What.
+        what: String,
+    },
+    /// A stage was given what it cannot take.
+    #[error("{stage}: {what}\nhelp: {help}")]
+    Refused {
+        /// The stage.
+        stage: Stage,
+        /// What.
+        what: String,
+        /// What to do.
+        help: &'static str,
+    },
+    /// The build script's own executable, which is started again, is nowhere.
+    #[error("cannot find the build script's own executable: {0}\nhelp: is `/proc` mounted?")]
+    OwnProgram(#[source] std::io::Error),
+    /// The lowering process cannot read what it is asked.
+    #[error("cannot read the job `{}`: {what}\nhelp: {OUR_BUG}", path.display())]
+    Job {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The lowering process ended with an error.
     #[error("{unit}: {what}")]
     Lowering {
         /// The unit.
         unit: String,
-        /// The child's own message with its remedy.
+        /// Its own message with the remedy.
         what: String,
     },
     /// The lowering process died.
@@ -137,6 +224,14 @@ pub(crate) enum Error {
         /// All messages.
         text: String,
     },
+    /// An object of the image is none.
+    #[error("cannot read the image's object `{}`: {source}\nhelp: {OUR_BUG}", path.display())]
+    Object {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: object::Error,
+    },
     /// The archiver failed.
     #[error("cannot archive the image of {unit}: {source}\nhelp: install binutils (`ar`), or set AR to an archiver")]
     Archive {
@@ -160,7 +255,18 @@ impl Error {
         told.or(text.lines().next()).unwrap_or_default().to_owned()
     }
 
-    /// For `map_err` on file operations.
+    /// [`Self::Llvm`], for `map_err`.
+    pub fn llvm(stage: Stage, what: impl Into<String>) -> impl FnOnce(String) -> Self {
+        let what = what.into();
+        move |message| Self::Llvm { stage, what, message }
+    }
+
+    /// [`Self::Broken`].
+    pub fn broken(stage: Stage, what: impl Into<String>) -> Self {
+        Self::Broken { stage, what: what.into() }
+    }
+
+    /// [`Self::File`], for `map_err`.
     pub fn file(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { doing, path, source }

@@ -1,8 +1,5 @@
-//! What the build script hands to its lowering process for one unit, and what comes back.
-//!
-//! LLVM ends the process on a fatal error, so everything that touches it runs in a child: the build script started again
-//! with [`STAGE`](crate::env::STAGE) in its environment. Both directions are JSON files, so that a failed step can be
-//! run again by hand.
+//! What the build script hands to its lowering process for one unit, and what comes back: both JSON files, so that a
+//! failed step can be run again by hand.
 
 use relocgpu_runtime::contract::manifest::{KernelFault, UnitName};
 use serde::{Deserialize, Serialize};
@@ -25,37 +22,39 @@ pub struct Job {
     pub cpu_levels: Vec<String>,
     /// Whether the PTX names source lines.
     pub line_info: bool,
-    /// Whether the crate was compiled with debug assertions.
-    pub debug_assertions: bool,
     /// Folder for the IR of each stage, made if it is absent.
     pub keep: Option<PathBuf>,
     /// Folder of this unit alone, already there: objects go into it.
     pub out_dir: PathBuf,
 }
 
-/// How the lowering process ended.
+/// What a job came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// There is an image, or the unit has nothing for the device (`kernels` is 0, no objects).
-    Built(Built),
+    /// The unit has nothing for the device.
+    Nothing,
+    /// There is an image.
+    Built(Image),
     /// The user's kernels hold what a device cannot do.
     Faults(Vec<KernelFault>),
-    /// The environment or relocgpu itself is at fault: the whole message.
-    Failed(String),
+}
+
+impl Outcome {
+    /// Whether the files that it names are still there.
+    pub fn is_there(&self) -> bool {
+        match self {
+            Self::Built(image) => image.objects.iter().all(|object| object.exists()),
+            Self::Nothing | Self::Faults(_) => true,
+        }
+    }
 }
 
 /// A finished image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Built {
-    /// Hash of the relocatable unit.
-    pub unit_hash: [u8; 32],
-    /// Object files of the image.
+pub struct Image {
+    /// Its object files.
     pub objects: Vec<PathBuf>,
-    /// Kernels in the image.
-    pub kernels: usize,
-    /// Those that are defined in the unit's own crate: its code then refers to the image's symbol. An image of foreign
-    /// instances only is referred to by nothing and must be linked whole.
-    pub own_kernels: usize,
-    /// Whether lowering was skipped.
-    pub reused: bool,
+    /// Whether the unit's own crate defines any of its kernels: its code then refers to the image's symbol. An image of
+    /// foreign instances only is referred to by nothing and must be linked whole.
+    pub is_referred_to: bool,
 }

@@ -32,6 +32,7 @@
 #![allow(clippy::needless_doctest_main)]
 
 mod archive;
+mod child;
 mod device_pass;
 mod embed;
 mod env;
@@ -40,16 +41,17 @@ mod faults;
 #[doc(hidden)]
 pub mod inspect;
 mod job;
+mod keep;
 mod link;
 mod llvm;
 mod lower;
-mod lowered;
-mod lowering;
 mod normalise;
 mod parent;
 mod pipeline;
+mod reach;
 mod relocate;
-mod stage_error;
+mod reuse;
+mod step;
 mod symbols;
 #[doc(hidden)]
 pub mod testing;
@@ -138,7 +140,7 @@ impl Builder {
     /// the kernel. A broken environment ends the build script with a message that says what to do.
     pub fn compile(self) {
         let result = match env::role() {
-            Role::Lowering(job) => lowering::serve(&job).map(|()| std::process::exit(0)),
+            Role::Lowering(job) => child::serve(&job).map(|()| std::process::exit(0)),
             Role::DevicePass => {
                 announce(pass::LINKED);
                 Ok(())
@@ -169,10 +171,10 @@ impl Builder {
         let mut pass = device_pass::run(&env, &parent, &toolchain, &self)?;
         let mut faults = Collected::new(&env, &pass);
         for unit in std::mem::take(&mut pass.units) {
-            match lowering::run(&env, &toolchain, &self, &unit)? {
-                Outcome::Built(built) => archive::run(&env, &unit, &built)?,
+            match child::run(&env, &toolchain, &self, &unit)? {
+                Outcome::Nothing => {}
+                Outcome::Built(image) => archive::run(&env, &unit, &image)?,
                 Outcome::Faults(found) => faults.add(&unit, found)?,
-                Outcome::Failed(what) => return Err(Error::Lowering { unit: unit.label(), what }),
             }
         }
         for path in &pass.watch {

@@ -6,28 +6,32 @@
 //! ; after: one module with all that the entries reach, the calls gone
 //! define void @relocgpu.kernel.0(ptr %params) { … }
 //! ```
+//! A link takes only what is referred to by then. So what the device has of its own is put in place on the way: panics
+//! and formatting before `core`, which would otherwise bring its own, arithmetic before the libraries that do it.
 
-mod archive;
 mod descriptor;
+mod formatters;
+mod libcalls;
+mod markers;
+pub(crate) mod panics;
+mod rust_std;
 
+use crate::error::{Error, Stage};
 use crate::job::Job;
-use crate::llvm::{self, Value};
-use crate::normalise::{formatters, libcalls, panics};
-use crate::stage_error::StageError;
-use crate::symbols::{PANIC_INTERFACE, is_ours};
+use crate::llvm;
+use crate::step;
+use crate::symbols::PANIC_INTERFACE;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
-use inkwell::values::{AsValueRef, FunctionValue};
+use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::manifest::Param;
-use relocgpu_runtime::contract::names::{Place, intrinsic};
-use std::collections::{HashMap, HashSet};
+use relocgpu_runtime::contract::names::Place;
 use std::path::Path;
 
-const STAGE: &str = "link";
+const STAGE: Stage = Stage::Link;
 
-/// Name of a global that holds what must survive until the descriptors are read.
-const KEEP: &str = "relocgpu.keep";
+const ONE_VERSION: &str = "use one version of relocgpu-build, relocgpu-macros and relocgpu-runtime";
 
 /// One module with the kernels' closure.
 pub(crate) struct Linked<'c> {
@@ -77,181 +81,59 @@ impl Descriptor {
 }
 
 /// Links a unit; `None` if it holds no kernel.
-pub(crate) fn run<'c>(context: &'c Context, job: &Job) -> Result<Option<Linked<'c>>, StageError> {
-    let machine = llvm::host_machine().map_err(StageError::llvm(STAGE, "the host's target"))?;
-    let module = llvm::load(context, &read(&job.root)?, &job.root.to_string_lossy())
-        .map_err(StageError::llvm(STAGE, job.root.display().to_string()))?;
-    let marked = take_markers(&module)?;
+pub(crate) fn run<'c>(context: &'c Context, job: &Job) -> Result<Option<Linked<'c>>, Error> {
+    step::begin(format!("linking {}", job.root.display()));
+    let machine = llvm::host_machine().map_err(Error::llvm(STAGE, "the host's target"))?;
+    let module =
+        llvm::load(context, &read(&job.root)?, &job.root.to_string_lossy()).map_err(Error::llvm(STAGE, job.root.display().to_string()))?;
+    let marked = markers::take(&module)?;
     if marked.is_empty() {
         return Ok(None);
     }
-    strip_to(context, &module, &marked, &machine)?;
-    for path in &job.libraries {
-        llvm::doing(format!("linking {}", path.display()));
-        link_in(context, &module, &read(path)?, &path.to_string_lossy())?;
-    }
-    // The crates of a unit may call float functions only once they are there, so the device library is asked again.
-    if libcalls::call_math(&module) {
-        for path in &job.libraries {
-            link_in(context, &module, &read(path)?, &path.to_string_lossy())?;
-        }
-    }
-    // Formatting is never done on the device: what only panic messages refer to must not pull in `core::fmt`.
+    let kept = markers::strip_to(&module, &marked);
+    drop_dead(&module, &machine)?;
+    link_crates(&module, &job.libraries)?;
+    // What only the messages of panics refer to must not pull in `core::fmt`.
+    panics::replace(&module);
     formatters::forget(&module);
     drop_dead(&module, &machine)?;
-    link_std(context, &module, &job.std)?;
-    let kernels = read_kernels(&module, &marked)?;
-    // Lowering calls them where nothing does yet.
-    for name in PANIC_INTERFACE {
-        if let Some(function) = module.get_function(name) {
-            function.set_linkage(Linkage::External);
-        }
+    rust_std::link(&module, &job.std)?;
+    let kernels = markers::describe(&module, &marked)?;
+    for function in PANIC_INTERFACE.iter().filter_map(|name| module.get_function(name)) {
+        function.set_linkage(Linkage::External);
     }
-    if let Some(keep) = module.get_global(KEEP) {
-        llvm::delete_global(keep);
-    }
+    llvm::delete_global(kept);
     drop_dead(&module, &machine)?;
     Ok(Some(Linked { module, kernels, machine }))
 }
 
-/// A kernel as its marker names it. Values belong to the module.
-struct Marked<'c> {
-    entry: FunctionValue<'c>,
-    type_name: Value<'c>,
-    descriptor: Value<'c>,
+/// Links the crates that the unit depends on.
+fn link_crates(module: &Module, libraries: &[std::path::PathBuf]) -> Result<(), Error> {
+    let link = |path: &std::path::PathBuf| {
+        step::begin(format!("linking {}", path.display()));
+        link_in(module, &read(path)?, &path.to_string_lossy())
+    };
+    libraries.iter().try_for_each(link)?;
+    // Which float functions they call is known only now, so the device library, which has them, is asked again.
+    if libcalls::call_math(module) { libraries.iter().try_for_each(link) } else { Ok(()) }
 }
 
-/// Takes the marker calls out of the unit's own module.
-fn take_markers<'c>(module: &Module<'c>) -> Result<Vec<Marked<'c>>, StageError> {
-    let Some(marker) = module.get_function(intrinsic::KERNEL) else { return Ok(Vec::new()) };
-    let mut marked: Vec<Marked<'c>> = Vec::new();
-    for call in Value::from(marker).users() {
-        let not_constant = || StageError::unit(STAGE, format!("a kernel's marker is not as `#[gpu_kernel]` writes it: {call:?}"));
-        let arguments = if call.is_call() { call.arguments() } else { return Err(not_constant()) };
-        let [entry, type_name, descriptor] = arguments[..] else { return Err(not_constant()) };
-        let entry = entry.as_function().ok_or_else(not_constant)?;
-        if !type_name.is_global_value() || !descriptor.is_constant() {
-            return Err(not_constant());
-        }
-        if marked.iter().all(|m| m.entry != entry) {
-            marked.push(Marked { entry, type_name, descriptor });
-        }
-        call.erase();
-    }
-    Ok(marked)
+fn link_in(module: &Module, bitcode: &[u8], name: &str) -> Result<(), Error> {
+    link_prepared(module, bitcode, name, |_| ())
 }
 
-/// Leaves of the unit's own module what its kernels reach.
-fn strip_to<'c>(context: &'c Context, module: &Module<'c>, marked: &[Marked<'c>], machine: &TargetMachine) -> Result<(), StageError> {
-    for name in ["llvm.used", "llvm.compiler.used", "llvm.global_ctors", "llvm.global_dtors"] {
-        if let Some(list) = module.get_global(name) {
-            llvm::delete_global(list);
-        }
-    }
-    llvm::define_externals_once(module);
-    for (number, kernel) in marked.iter().enumerate() {
-        kernel.entry.set_linkage(Linkage::External);
-        Value::from(kernel.entry).set_name(&format!("relocgpu.kernel.{number}"));
-    }
-    let pointer = context.ptr_type(inkwell::AddressSpace::default());
-    let word = context.i64_type();
-    let report = context
-        .void_type()
-        .fn_type(&[context.i32_type().into(), word.into(), word.into(), word.into(), pointer.into(), word.into(), word.into()], false);
-    let store = context.void_type().fn_type(&[pointer.into(), pointer.into(), pointer.into()], false);
-    let declare = |name: &str, ty| module.get_function(name).unwrap_or_else(|| module.add_function(name, ty, None));
-    let runtime = [declare(intrinsic::REPORT, report), declare(intrinsic::STORE_RECORD, store)].map(Value::from);
-    let kept: Vec<_> = marked.iter().flat_map(|m| [m.type_name, m.descriptor]).chain(runtime).filter_map(Value::as_basic).collect();
-    let kept: Vec<_> = kept.into_iter().map(|value| value.into_pointer_value()).collect();
-    let list = llvm::add_global(module, pointer.array_type(kept.len() as u32).into(), 0, KEEP);
-    list.set_initializer(&pointer.const_array(&kept));
-    drop_dead(module, machine)
-}
-
-fn drop_dead(module: &Module, machine: &TargetMachine) -> Result<(), StageError> {
-    llvm::run_passes(module, "globaldce", machine).map_err(StageError::llvm(STAGE, "globaldce"))
-}
-
-fn link_in<'c>(context: &'c Context, module: &Module<'c>, bitcode: &[u8], name: &str) -> Result<(), StageError> {
-    let library = llvm::load_lazily(context, bitcode, name).map_err(StageError::llvm(STAGE, name))?;
+/// Links what `module` refers to, after `prepare` has seen the library.
+fn link_prepared<'c>(module: &Module<'c>, bitcode: &[u8], name: &str, prepare: impl FnOnce(&Module<'c>)) -> Result<(), Error> {
+    let library = llvm::load_lazily(module, bitcode, name).map_err(Error::llvm(STAGE, name))?;
     llvm::define_externals_once(&library);
-    llvm::link_lazily(module, library).map_err(StageError::llvm(STAGE, name))
+    prepare(&library);
+    llvm::link_lazily(module, library).map_err(Error::llvm(STAGE, name))
 }
 
-/// Links `alloc`, `core` and what is needed of `compiler_builtins`.
-fn link_std<'c>(context: &'c Context, module: &Module<'c>, archives: &[std::path::PathBuf]) -> Result<(), StageError> {
-    let mut builtins = Vec::new();
-    for path in archives {
-        llvm::doing(format!("linking {}", path.display()));
-        let name = path.to_string_lossy();
-        let members = archive::members(path)?;
-        if path.file_name().is_some_and(|file| file.to_string_lossy().contains("compiler_builtins")) {
-            builtins.extend(members);
-            continue;
-        }
-        for member in members {
-            let library = llvm::load_lazily(context, &member, &name).map_err(StageError::llvm(STAGE, name.clone()))?;
-            llvm::define_externals_once(&library);
-            panics::define_before(module, &library);
-            llvm::link_lazily(module, library).map_err(StageError::llvm(STAGE, name.clone()))?;
-        }
-    }
-    libcalls::call_builtins(module);
-    link_builtins(context, module, builtins)
+fn drop_dead(module: &Module, machine: &TargetMachine) -> Result<(), Error> {
+    llvm::run_passes(module, "globaldce", machine).map_err(Error::llvm(STAGE, "globaldce"))
 }
 
-/// Links members until nothing new is needed: one may need another.
-///
-/// Their own bitcode tells what they define: small helpers are shared between members there, and no longer in their
-/// native symbols.
-fn link_builtins<'c>(context: &'c Context, module: &Module<'c>, members: Vec<Vec<u8>>) -> Result<(), StageError> {
-    const NAME: &str = "compiler_builtins";
-    let mut defined: HashMap<String, usize> = HashMap::new();
-    let mut tried = HashSet::new();
-    loop {
-        let wanted = llvm::functions(module).into_iter().filter(|f| is_undefined(*f) && f.get_intrinsic_id() == 0);
-        let wanted: Vec<_> = wanted.map(|f| Value::from(f).name()).filter(|name| !is_ours(name)).collect();
-        if !wanted.is_empty() && defined.is_empty() {
-            for (number, bitcode) in members.iter().enumerate() {
-                let member = llvm::load_lazily(context, bitcode, NAME).map_err(StageError::llvm(STAGE, NAME))?;
-                defined.extend(llvm::external_definitions(&member).into_iter().map(|name| (name, number)));
-            }
-        }
-        let found = wanted.into_iter().filter(|name| tried.insert(name.clone())).find_map(|name| defined.get(&name).copied());
-        // A link takes only what is referred to by then, so a member may be linked again.
-        let Some(number) = found else { return Ok(()) };
-        link_in(context, module, &members[number], NAME)?;
-    }
-}
-
-fn is_undefined(function: FunctionValue) -> bool {
-    function.count_basic_blocks() == 0 && Value::from(function).is_used()
-}
-
-fn read_kernels<'c>(module: &Module<'c>, marked: &[Marked<'c>]) -> Result<Vec<LinkedKernel<'c>>, StageError> {
-    let reader = descriptor::Reader::new(module);
-    let mut kernels = Vec::with_capacity(marked.len());
-    for kernel in marked {
-        let descriptor = reader.kernel(kernel.descriptor)?;
-        let name = format!("{}{}", descriptor.name, reader.instance(kernel.type_name)?);
-        if kernel.entry.get_type().count_param_types() != 1 {
-            return Err(StageError::unit(
-                STAGE,
-                format!("the entry of `{name}` does not take one pointer: {:?}", kernel.entry.as_value_ref()),
-            ));
-        }
-        kernels.push(LinkedKernel { function: kernel.entry, descriptor, name });
-    }
-    kernels.sort_by(|a, b| a.name.cmp(&b.name));
-    if let Some(pair) = kernels.windows(2).find(|pair| pair[0].name == pair[1].name) {
-        return Err(StageError::unit(
-            STAGE,
-            format!("two different kernel instances are both named `{}`; give the types they differ in names of their own", pair[0].name),
-        ));
-    }
-    Ok(kernels)
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, StageError> {
-    std::fs::read(path).map_err(|source| StageError::File { path: path.into(), source })
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(Error::file("read", path))
 }

@@ -6,21 +6,25 @@ mod order;
 mod prune;
 mod records;
 
+use crate::error::{Error, Stage};
 use crate::job::Job;
-use crate::link::{Linked, LinkedKernel};
+use crate::link::LinkedKernel;
 use crate::llvm::{self, Value};
-use crate::normalise::reach::References;
-use crate::stage_error::StageError;
+use crate::normalise::Normalised;
+use crate::reach::References;
+use crate::step;
 use crate::symbols::PANIC_INTERFACE;
 use crate::validate;
 use inkwell::module::{Linkage, Module};
+use inkwell::targets::TargetMachine;
+use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::SCHEMA;
-use relocgpu_runtime::contract::manifest::{Kernel, Manifest, SourceMap};
+use relocgpu_runtime::contract::manifest::{Kernel, Manifest, Record, RecordSource, SourceMap};
 use relocgpu_runtime::contract::names::{fnv1a, intrinsic, sanitise};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-const STAGE: &str = "relocate";
+const STAGE: Stage = Stage::Relocate;
 
 /// A relocatable unit: what every target is lowered from.
 ///
@@ -51,41 +55,63 @@ pub(crate) struct Unit {
     pub(crate) hash: [u8; 32],
 }
 
-/// Freezes a normalised module.
-pub(crate) fn run(linked: &Linked, job: &Job) -> Result<Unit, StageError> {
-    let module = &linked.module;
+impl Unit {
+    /// The device module as text.
+    pub(crate) fn text(&self) -> String {
+        let context = llvm::new_context();
+        let module = llvm::load(&context, &self.bitcode, "unit");
+        module.map_or_else(|message| message, |module| module.print_to_string().to_string())
+    }
+}
+
+/// Freezes a normalised module: its references are recorded, what is not reached is gone, names and order follow from
+/// the code alone.
+pub(crate) fn run(normalised: Normalised, job: &Job) -> Result<Unit, Error> {
+    step::begin("recording host references");
+    let Normalised { module, kernels: linked, machine } = &normalised;
     if !job.line_info {
         module.strip_debug_info();
     }
-    let left = prune::Left::find(module, &linked.machine)?;
+    let left = prune::Left::find(module, machine)?;
     left.prune(module);
-    let kernels = describe(module, &linked.kernels, &job.unit.version, &left);
-    drop_unused_reporter(linked)?;
+    let kernels = describe(module, linked, &job.unit.version, &left);
+    drop_unused_reporter(module)?;
+    drop_dead(module, machine)?;
     let records = records::run(module)?;
-    let external = PANIC_INTERFACE.into_iter().filter_map(|name| module.get_function(name));
-    let roots: Vec<_> = linked.kernels.iter().map(|kernel| kernel.function).chain(external).collect();
-    let mut order = order::walk(&roots);
-    let locations = locations::run(module, &order);
-    // What only the old locations used is gone now.
-    llvm::run_passes(module, "globaldce", &linked.machine).map_err(StageError::llvm(STAGE, "globaldce"))?;
-    order = order::walk(&roots);
-    for (kernel, linked) in kernels.iter().zip(&linked.kernels) {
-        Value::from(linked.function).set_name(&kernel.entry);
-    }
-    let mut taken: HashSet<String> = roots.iter().map(|function| Value::from(*function).name()).collect();
-    taken.extend(records.iter().map(|(record, _)| record.name.clone()));
-    names::run(&order, taken);
-    order::apply(module, &mut order);
+    let roots: Vec<_> =
+        linked.iter().map(|kernel| kernel.function).chain(PANIC_INTERFACE.iter().filter_map(|name| module.get_function(name))).collect();
+    let locations = locations::run(module, &order::walk(&roots));
+    // What only the old locations used.
+    drop_dead(module, machine)?;
+    canonicalise(module, &roots, &kernels, &records);
     llvm::set_identity(module, &job.unit.crate_name);
-    let places = linked.kernels.iter().map(|k| k.descriptor.place().to_string()).collect();
-    let (records, sources) = records.into_iter().unzip();
+    let source_kernels = linked.iter().map(|kernel| kernel.descriptor.place().to_string()).collect();
+    let (records, source_records) = records.into_iter().unzip();
     let manifest = Manifest { schema: SCHEMA, unit: job.unit.clone(), kernels, records };
     validate::unit(module, &manifest)?;
-    let bitcode = freeze(module)?;
-    let mut hash = Sha256::new();
-    hash.update(postcard::to_allocvec(&manifest).map_err(|e| StageError::unit(STAGE, format!("the manifest cannot be encoded: {e}")))?);
-    hash.update(&bitcode);
-    Ok(Unit { bitcode, manifest, source_map: SourceMap { records: sources, kernels: places, locations }, hash: hash.finalize().into() })
+    let bitcode = llvm::without_origin(module).map_err(Error::llvm(STAGE, "the finished unit"))?;
+    let hash = hash(&manifest, &bitcode)?;
+    Ok(Unit { bitcode, manifest, source_map: SourceMap { records: source_records, kernels: source_kernels, locations }, hash })
+}
+
+/// Names and orders everything anew; `roots` begin with the kernels.
+fn canonicalise<'c>(module: &Module<'c>, roots: &[FunctionValue<'c>], kernels: &[Kernel], records: &[(Record, RecordSource)]) {
+    for (function, kernel) in roots.iter().zip(kernels) {
+        Value::from(*function).set_name(&kernel.entry);
+    }
+    let mut order = order::walk(roots);
+    let roots = roots.iter().map(|function| Value::from(*function).name());
+    names::run(&order, roots.chain(records.iter().map(|(record, _)| record.name.clone())).collect());
+    order::apply(module, &mut order);
+}
+
+fn hash(manifest: &Manifest, bitcode: &[u8]) -> Result<[u8; 32], Error> {
+    let manifest = postcard::to_allocvec(manifest).map_err(|e| Error::broken(STAGE, format!("the manifest cannot be encoded: {e}")))?;
+    Ok(Sha256::new().chain_update(manifest).chain_update(bitcode).finalize().into())
+}
+
+fn drop_dead(module: &Module, machine: &TargetMachine) -> Result<(), Error> {
+    llvm::run_passes(module, "globaldce", machine).map_err(Error::llvm(STAGE, "globaldce"))
 }
 
 fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str, left: &prune::Left) -> Vec<Kernel> {
@@ -107,22 +133,17 @@ fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str
 }
 
 /// A unit without panics does without the device library's reporter.
-fn drop_unused_reporter(linked: &Linked) -> Result<(), StageError> {
-    let used = linked.module.get_function(intrinsic::REPORT).is_some_and(|report| Value::from(report).is_used());
+fn drop_unused_reporter(module: &Module) -> Result<(), Error> {
+    let used = module.get_function(intrinsic::REPORT).is_some_and(|report| Value::from(report).is_used());
     for name in PANIC_INTERFACE {
-        let Some(function) = linked.module.get_function(name) else { continue };
+        let Some(function) = module.get_function(name) else { continue };
         let defined = function.count_basic_blocks() != 0;
         if !used && defined {
             function.set_linkage(Linkage::Internal);
         } else if used && !defined {
-            let message = format!("no crate of this unit defines `{name}`; does the package depend on relocgpu-runtime?");
-            return Err(StageError::unit(STAGE, message));
+            let what = format!("no crate of this unit defines `{name}`");
+            return Err(Error::Refused { stage: STAGE, what, help: "let the package depend on relocgpu-runtime, of the same version" });
         }
     }
-    llvm::run_passes(&linked.module, "globaldce", &linked.machine).map_err(StageError::llvm(STAGE, "globaldce"))
-}
-
-/// The module's bytes, without what tells of how it was made.
-fn freeze(module: &Module) -> Result<Vec<u8>, StageError> {
-    llvm::without_origin(module).map_err(StageError::llvm(STAGE, "the finished unit"))
+    Ok(())
 }

@@ -4,6 +4,7 @@
 //! | symbol | told by |
 //! |---|---|
 //! | memory function of the C library | [`MEMORY`]: every lowering supplies a body, or a library that has one |
+//! | function of `compiler_builtins` that stands for an instruction | [`ARITHMETIC`] |
 //! | panic interface of the device library | [`PANIC_INTERFACE`]: external until lowering, which calls it |
 //! | intrinsic of the device library | [`is_ours`]: lowering gives it a body |
 //! | block-shared memory | [`is_shared`]: by its section |
@@ -15,6 +16,21 @@ use rustc_demangle::demangle;
 
 /// The C library's functions that a unit may leave undefined: rustc and LLVM make calls of them by themselves.
 pub(crate) const MEMORY: [&str; 6] = ["memcmp", "bcmp", "strlen", "memcpy", "memmove", "memset"];
+
+/// What the link stage takes of `compiler_builtins` in the place of instructions. Hundreds of instructions long each:
+/// they stay functions.
+pub(crate) const ARITHMETIC: [&str; 10] = [
+    "fmod",
+    "fmodf",
+    "__floattisf",
+    "__floattidf",
+    "__floatuntisf",
+    "__floatuntidf",
+    "__fixsfti",
+    "__fixdfti",
+    "__fixunssfti",
+    "__fixunsdfti",
+];
 
 /// Functions of the device library that lowering refers to where no code does yet.
 pub(crate) const PANIC_INTERFACE: [&str; 2] = [intrinsic::REPORT, intrinsic::STORE_RECORD];

@@ -1,6 +1,8 @@
 //! The stages one by one, for relocgpu's own tests. Not for use elsewhere, and without any promise.
 
+use crate::error::Stopped;
 use crate::job::Job;
+use crate::keep::Keep;
 use crate::relocate::Unit;
 use crate::{link, llvm, lower, normalise, relocate};
 pub use relocgpu_runtime::contract::manifest::Kernel;
@@ -40,19 +42,18 @@ pub fn freeze(root: PathBuf, libraries: Vec<PathBuf>, std: Vec<PathBuf>, line_in
         architectures: Vec::new(),
         cpu_levels: Vec::new(),
         line_info,
-        debug_assertions: false,
         keep: None,
         out_dir: PathBuf::new(),
     };
     let context = llvm::new_context();
     let Some(linked) = link::run(&context, &job).map_err(|e| e.to_string())? else { return Ok(Made::Nothing) };
-    let faults = normalise::run(&linked).map_err(|e| e.to_string())?;
-    if !faults.is_empty() {
-        return Ok(Made::Faults(faults));
-    }
-    let unit = relocate::run(&linked, &job).map_err(|e| e.to_string())?;
-    let module = llvm::load(&context, &unit.bitcode, "unit")?;
-    Ok(Made::Frozen(Box::new(Frozen { ir: module.print_to_string().to_string(), unit })))
+    let normalised = match normalise::run(linked) {
+        Ok(normalised) => normalised,
+        Err(Stopped::Faults(faults)) => return Ok(Made::Faults(faults)),
+        Err(Stopped::Failed(error)) => return Err(error.to_string()),
+    };
+    let unit = relocate::run(normalised, &job).map_err(|e| e.to_string())?;
+    Ok(Made::Frozen(Box::new(Frozen { ir: unit.text(), unit })))
 }
 
 /// Bitcode of IR text.
@@ -84,16 +85,12 @@ impl Frozen {
         self.unit.hash
     }
 
-    /// PTX for `sm_<arch>`, and the module's text just before and after optimisation.
+    /// PTX for `sm_<arch>`.
     ///
     /// # Errors
     /// What lowering says that cannot go on.
-    pub fn ptx(&self, arch: u32) -> Result<(String, Vec<(String, String)>), String> {
-        let mut kept = Vec::new();
-        let made = lower::nvptx::run(&self.unit, arch, &mut |name, text| {
-            kept.push((name.to_owned(), text()));
-            Ok(())
-        });
-        made.map(|ptx| (ptx.text, kept)).map_err(|e| e.to_string())
+    pub fn ptx(&self, arch: u32) -> Result<String, String> {
+        let ptx = lower::nvptx::run(&self.unit, arch, Keep::in_folder(None));
+        ptx.map(|ptx| ptx.text).map_err(|e| e.to_string())
     }
 }

@@ -47,7 +47,7 @@ fn check_llvm(version: &str) -> Result<(), Error> {
     if found.split('.').next().and_then(|n| n.parse().ok()) == Some(LLVM_MAJOR) {
         Ok(())
     } else {
-        Err(Error::Llvm { rustc: field("release:"), found, wanted: LLVM_MAJOR })
+        Err(Error::LlvmVersion { rustc: field("release:"), found, wanted: LLVM_MAJOR })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Checks at the seams between stages: what would otherwise fail late, or not at all.
 
+use crate::error::{Error, Stage};
 use crate::llvm::{self, Value};
-use crate::stage_error::StageError;
 use crate::symbols::{MEMORY, PANIC_INTERFACE, is_ours};
 use inkwell::module::{Linkage, Module};
 use relocgpu_runtime::contract::manifest::Manifest;
@@ -9,7 +9,7 @@ use relocgpu_runtime::contract::names::{self, Reference};
 use std::collections::HashSet;
 
 /// Checks that a module is what [`Unit`](crate::relocate::Unit) says, all at once.
-pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), StageError> {
+pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), Error> {
     let mut wrong = Vec::new();
     if let Err(message) = module.verify() {
         wrong.push(message.to_string());
@@ -46,27 +46,31 @@ pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), StageErro
         wrong.push(format!("slot `{slot}` has no global"));
     }
     wrong.sort();
-    if wrong.is_empty() { Ok(()) } else { Err(StageError::unit("validating the unit", wrong.join("; "))) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::broken(Stage::Relocate, format!("the unit is not as it should be: {}", wrong.join("; "))))
+    }
 }
 
 /// Checks finished PTX. Nothing in it may be left to others: ptxas only warns about an unresolved variable, and defines
 /// it as zero.
-pub(crate) fn ptx(text: &str, manifest: &Manifest) -> Result<(), StageError> {
-    let stage = "validating PTX";
+pub(crate) fn ptx(text: &str, manifest: &Manifest) -> Result<(), Error> {
+    const STAGE: Stage = Stage::LowerPtx;
     let mut lines = text.lines().map(str::trim_start).peekable();
     while let Some(line) = lines.next() {
         let declaration = format!("{line} {}", lines.peek().unwrap_or(&"").trim());
         if line.starts_with(".extern") {
-            return Err(StageError::unit(stage, format!("the PTX refers to something that nothing defines: {declaration}")));
+            return Err(Error::broken(STAGE, format!("the PTX refers to something that nothing defines: {declaration}")));
         }
     }
     for kernel in &manifest.kernels {
         if !text.contains(&format!(".entry {}(", kernel.entry)) {
-            return Err(StageError::unit(stage, format!("kernel `{}` has no entry in the PTX", kernel.name)));
+            return Err(Error::broken(STAGE, format!("kernel `{}` has no entry in the PTX", kernel.name)));
         }
     }
     if manifest.slots().next().is_some() && !text.contains(names::ptx::SLOTS) {
-        return Err(StageError::unit(stage, format!("`{}` is not in the PTX", names::ptx::SLOTS)));
+        return Err(Error::broken(STAGE, format!("`{}` is not in the PTX", names::ptx::SLOTS)));
     }
     Ok(())
 }

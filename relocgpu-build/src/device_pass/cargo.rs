@@ -125,7 +125,7 @@ impl Nested<'_> {
     /// Compiles. A compile error is not an `Err`.
     pub fn check(&self, target_dir: &Path, skipped: &str, plan: &Plan) -> Result<Compiled, Error> {
         let mut command = self.command(target_dir, &plan.selection);
-        let script = std::env::current_exe().map_err(Error::file("find the build script's own executable in", "/proc/self/exe"))?;
+        let script = env::own_program()?;
         command.env("RELOCGPU_WRAP_ROOT", &self.env.manifest_dir).env("RELOCGPU_WRAP_FILES", &self.tools.files);
         command.env("RELOCGPU_WRAP_SKIP", skipped).env("RELOCGPU_WRAP_SCRIPT", script);
         let compiled = run(self.env, &mut command)?;

@@ -54,9 +54,6 @@ impl Metadata {
     /// The package whose build script this is.
     pub fn own(&self, env: &Env) -> Result<&Package, Error> {
         let found = self.packages.iter().find(|p| p.name == env.package && p.version == env.version);
-        found.ok_or_else(|| Error::Message {
-            what: format!("`{}` is not among the packages", env.package),
-            line: self.workspace_root.display().to_string(),
-        })
+        found.ok_or_else(|| Error::NotAMember { package: env.package.clone(), workspace: self.workspace_root.clone() })
     }
 }

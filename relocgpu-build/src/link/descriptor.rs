@@ -1,9 +1,9 @@
 //! Reads `KernelDescriptor` constants: see `contract::layout`, whose `repr(C)` offsets are spelled out here.
 
-use super::Descriptor;
+use super::{Descriptor, ONE_VERSION, STAGE};
+use crate::error::Error;
 use crate::llvm::constant::{Constants, Flat};
 use crate::llvm::{self, Value};
-use crate::stage_error::StageError;
 use inkwell::module::Module;
 use inkwell::values::GlobalValue;
 use relocgpu_runtime::contract::layout::{FieldLayout, KernelDescriptor, Layout, MAX_DEPTH, ParamDescriptor, TypeLayout};
@@ -21,19 +21,18 @@ impl Reader {
     }
 
     /// Reads a kernel's descriptor.
-    pub(super) fn kernel(&self, at: Value) -> Result<Descriptor, StageError> {
-        self.read_kernel(at).ok_or_else(|| {
-            StageError::unit(
-                "link",
-                format!("a kernel's descriptor cannot be read: {at:?}; are relocgpu-build and relocgpu-runtime of the same version?"),
-            )
+    pub(super) fn kernel(&self, at: Value) -> Result<Descriptor, Error> {
+        self.read_kernel(at).ok_or_else(|| Error::Refused {
+            stage: STAGE,
+            what: format!("a kernel's descriptor cannot be read: {at:?}"),
+            help: ONE_VERSION,
         })
     }
 
     /// The `<…>` of an instance's type name, empty for a kernel that is not generic.
-    pub(super) fn instance(&self, type_name: Value) -> Result<String, StageError> {
+    pub(super) fn instance(&self, type_name: Value) -> Result<String, Error> {
         let text = self.read_type_name(type_name);
-        let text = text.ok_or_else(|| StageError::unit("link", format!("a kernel instance's name cannot be read: {type_name:?}")))?;
+        let text = text.ok_or_else(|| Error::broken(STAGE, format!("a kernel instance's name cannot be read: {type_name:?}")))?;
         Ok(instance_arguments(&text).to_owned())
     }
 

@@ -1,5 +1,6 @@
 //! The context, and what LLVM says on the way.
 
+use crate::step;
 use inkwell::context::Context;
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
 use inkwell::llvm_sys::{LLVMDiagnosticSeverity, core, error_handling};
@@ -10,8 +11,6 @@ use std::sync::Once;
 thread_local! {
     /// Errors that LLVM has reported and nobody has taken yet.
     static ERRORS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    /// What is going on, for the last words of a process that LLVM ends.
-    static DOING: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// A context whose diagnostics are kept for [`take_errors`].
@@ -28,11 +27,6 @@ pub(crate) fn new_context() -> Context {
     context
 }
 
-/// Notes what comes next, so that the parent process can say what a dead child was at.
-pub(crate) fn doing(what: impl Into<String>) {
-    DOING.with_borrow_mut(|doing| *doing = what.into());
-}
-
 /// Errors since the last call, one a line.
 pub(crate) fn take_errors() -> Option<String> {
     let errors = ERRORS.take();
@@ -47,11 +41,11 @@ extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, _: *mut c_void) {
     let message = ffi!(CStr::from_ptr; text).to_string_lossy().into_owned();
     ffi!(core::LLVMDisposeMessage; text);
     // LLVM may end the process before anybody takes the message.
-    eprintln!("LLVM: {message} (while {})", DOING.with_borrow(Clone::clone));
+    eprintln!("LLVM: {message} (while {})", step::current());
     ERRORS.with_borrow_mut(|errors| errors.push(message));
 }
 
 extern "C" fn on_fatal(reason: *const c_char) {
     let reason = ffi!(CStr::from_ptr; reason).to_string_lossy();
-    eprintln!("LLVM gave up: {reason} (while {})", DOING.with_borrow(Clone::clone));
+    eprintln!("LLVM gave up: {reason} (while {})", step::current());
 }

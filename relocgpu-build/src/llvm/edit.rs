@@ -62,14 +62,15 @@ pub(crate) fn move_to_end(instruction: Value, block: BasicBlock) {
 }
 
 /// A copy of an instruction before another one.
-pub(crate) fn copy_before<'c>(instruction: Value<'c>, at: Value<'c>) -> Option<Value<'c>> {
+pub(crate) fn copy_before<'c>(instruction: Value<'c>, at: Value<'c>) -> Value<'c> {
     assert!(instruction.is_instruction() && at.is_instruction());
     let copy = ffi!(LLVMInstructionClone; instruction.raw());
     let builder = ffi!(LLVMCreateBuilderInContext; LLVMGetTypeContext(instruction.type_ref()));
     ffi!(LLVMPositionBuilderBefore; builder, at.raw());
     ffi!(LLVMInsertIntoBuilder; builder, copy);
     ffi!(LLVMDisposeBuilder; builder);
-    Value::wrap(copy)
+    // A clone is never null.
+    Value::wrap(copy).unwrap_or(instruction)
 }
 
 /// For each operand of an instruction: the block that it is used in, which for a phi is the one it comes from.

@@ -34,7 +34,7 @@ pub(crate) use attribute::{
     Place, add_attribute, add_call_attribute, clear_argument_promises, clear_call_attributes, clear_function_attributes,
     clear_pointer_promises, copy_attributes, has_attribute, remove_attribute,
 };
-pub(crate) use context::{doing, new_context, take_errors};
+pub(crate) use context::{new_context, take_errors};
 pub(crate) use debug::{Frame, location_of};
 pub(crate) use function::{move_body, rebuild_global, replace_by_declaration};
 pub(crate) use module::{

@@ -28,11 +28,11 @@ pub(crate) fn load<'c>(context: &'c Context, bytes: &[u8], name: &str) -> Result
     }
 }
 
-/// Opens bitcode; bodies of functions are read only if a link needs them.
-pub(crate) fn load_lazily<'c>(context: &'c Context, bytes: &[u8], name: &str) -> Result<Module<'c>, String> {
+/// Opens bitcode in the context of `beside`; bodies of functions are read only if a link needs them.
+pub(crate) fn load_lazily<'c>(beside: &Module<'c>, bytes: &[u8], name: &str) -> Result<Module<'c>, String> {
     let buffer = buffer(bytes, name);
     let mut module = std::ptr::null_mut();
-    let failed = ffi!(LLVMGetBitcodeModuleInContext2; context.raw(), buffer.as_mut_ptr(), &mut module) != 0;
+    let failed = ffi!(LLVMGetBitcodeModuleInContext2; beside.get_context().raw(), buffer.as_mut_ptr(), &mut module) != 0;
     // LLVM has taken the buffer, in either case.
     std::mem::forget(buffer);
     if failed {

@@ -127,7 +127,7 @@ pub(crate) fn offset_at<'c>(
     builder: &inkwell::builder::Builder<'c>,
     base: inkwell::values::PointerValue<'c>,
     bytes: inkwell::values::IntValue<'c>,
-) -> Option<inkwell::values::PointerValue<'c>> {
+) -> Result<inkwell::values::PointerValue<'c>, inkwell::builder::BuilderError> {
     let context = base.get_type().get_context();
-    ffi!(inkwell::builder::Builder::build_in_bounds_gep; builder, context.i8_type(), base, &[bytes], "").ok()
+    ffi!(inkwell::builder::Builder::build_in_bounds_gep; builder, context.i8_type(), base, &[bytes], "")
 }

@@ -5,11 +5,12 @@
 //! define internal void @f() nounwind
 //! ```
 
+use crate::link::LinkedKernel;
 use crate::llvm::{self, Value};
 use crate::symbols::{PANIC_INTERFACE, is_shared};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{AnyValue, FunctionValue};
+use inkwell::values::AnyValue;
 
 /// Function attributes that say something about the code and not about the host.
 const KEPT: &[&str] = &[
@@ -33,8 +34,8 @@ const KEPT: &[&str] = &[
 /// The same of calls. A call's own `noinline` would outlive the function's, which lowering decides on.
 const KEPT_ON_CALLS: &[&str] = &["cold", "convergent", "memory", "nofree", "noreturn", "nosync", "nounwind", "willreturn"];
 
-/// Runs the pass. `kernels` stay external, as does the panic interface.
-pub(crate) fn run<'c>(module: &Module<'c>, kernels: &[FunctionValue<'c>]) {
+/// Runs the pass. Kernels stay external, as does the panic interface.
+pub(super) fn run<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>]) {
     llvm::replace_aliases(module);
     for function in llvm::functions(module) {
         if function.get_intrinsic_id() != 0 {
@@ -53,7 +54,7 @@ pub(crate) fn run<'c>(module: &Module<'c>, kernels: &[FunctionValue<'c>]) {
         }
         llvm::clear_personality(function);
         let name = Value::from(function).name();
-        let external = kernels.contains(&function) || PANIC_INTERFACE.contains(&name.as_str());
+        let external = kernels.iter().any(|kernel| kernel.function == function) || PANIC_INTERFACE.contains(&name.as_str());
         function.set_linkage(if external { Linkage::External } else { Linkage::Internal });
     }
     for global in llvm::globals(module) {

@@ -8,7 +8,7 @@ use crate::llvm::{self, Place};
 use inkwell::module::Module;
 
 /// Runs the pass; before any optimisation.
-pub(crate) fn run(module: &Module) {
+pub(super) fn run(module: &Module) {
     for function in llvm::functions(module) {
         if function.get_intrinsic_id() != 0 {
             continue;

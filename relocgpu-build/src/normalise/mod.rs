@@ -2,35 +2,41 @@
 //!
 //! One file for each concern; each shows its IR before and after.
 
-pub(crate) mod attributes;
-pub(crate) mod convergence;
-pub(crate) mod formatters;
-pub(crate) mod libcalls;
-pub(crate) mod panics;
-pub(crate) mod reach;
+mod attributes;
+mod convergence;
 mod reporter;
-pub(crate) mod unsupported;
+mod unsupported;
 
-use crate::link::Linked;
-use crate::llvm;
-use crate::stage_error::StageError;
-use relocgpu_runtime::contract::manifest::KernelFault;
+use crate::error::{Error, Stage, Stopped};
+use crate::link::{Linked, LinkedKernel};
+use crate::{llvm, step};
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
 
-const STAGE: &str = "normalise";
+const STAGE: Stage = Stage::Normalise;
 
-/// Normalises in place. The faults are the user's: all that the kernels hold.
-pub(crate) fn run(linked: &Linked) -> Result<Vec<KernelFault>, StageError> {
-    let module = &linked.module;
-    let kernels: Vec<_> = linked.kernels.iter().map(|kernel| kernel.function).collect();
-    attributes::run(module, &kernels);
-    convergence::run(module);
-    libcalls::keep_apart(module);
-    panics::run(module);
-    reporter::run(module, &linked.machine)?;
+/// A module without host-isms, whose references are still declarations.
+pub(crate) struct Normalised<'c> {
+    /// The module.
+    pub(crate) module: Module<'c>,
+    /// Kernel instances, sorted by name.
+    pub(crate) kernels: Vec<LinkedKernel<'c>>,
+    /// Runs target-neutral passes.
+    pub(crate) machine: TargetMachine,
+}
+
+/// Normalises a linked module, or finds all that its kernels hold and a device cannot do.
+pub(crate) fn run(linked: Linked<'_>) -> Result<Normalised<'_>, Stopped> {
+    step::begin("normalising the kernels");
+    let Linked { module, kernels, machine } = linked;
+    attributes::run(&module, &kernels);
+    convergence::run(&module);
+    reporter::run(&module, &machine)?;
     // Drops what only unwinding reached, which must not count as a fault.
     for pipeline in ["function(simplifycfg)", "globaldce"] {
-        llvm::run_passes(module, pipeline, &linked.machine).map_err(StageError::llvm(STAGE, pipeline))?;
+        llvm::run_passes(&module, pipeline, &machine).map_err(Error::llvm(STAGE, pipeline))?;
     }
-    module.verify().map_err(|e| StageError::Llvm { stage: STAGE, what: "the normalised module".into(), message: e.to_string() })?;
-    Ok(unsupported::run(module, &linked.kernels))
+    module.verify().map_err(|e| Error::llvm(STAGE, "the normalised module")(e.to_string()))?;
+    let faults = unsupported::run(&module, &kernels);
+    if faults.is_empty() { Ok(Normalised { module, kernels, machine }) } else { Err(Stopped::Faults(faults)) }
 }

@@ -5,9 +5,10 @@
 //! define void @__relocgpu_store_record(…) { … call void @llvm.trap() … }               ; all that it calls inlined before
 //! ```
 
-use super::{STAGE, panics};
+use super::STAGE;
+use crate::error::Error;
+use crate::link::panics;
 use crate::llvm::{self, Value};
-use crate::stage_error::StageError;
 use crate::symbols::PANIC_INTERFACE;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
@@ -16,8 +17,8 @@ use inkwell::values::FunctionValue;
 /// Rounds of inlining; the library's own calls are not nested as deep.
 const ROUNDS: u32 = 16;
 
-/// Runs the pass, after every panic entry point has its body.
-pub(super) fn run<'c>(module: &Module<'c>, machine: &TargetMachine) -> Result<(), StageError> {
+/// Runs the pass.
+pub(super) fn run<'c>(module: &Module<'c>, machine: &TargetMachine) -> Result<(), Error> {
     let reporters = PANIC_INTERFACE.map(|name| module.get_function(name).filter(|f| f.count_basic_blocks() != 0));
     let reporters: Vec<FunctionValue<'c>> = reporters.into_iter().flatten().collect();
     for _ in 0..ROUNDS {
@@ -32,7 +33,7 @@ pub(super) fn run<'c>(module: &Module<'c>, machine: &TargetMachine) -> Result<()
         if !any {
             break;
         }
-        llvm::run_passes(module, "always-inline", machine).map_err(StageError::llvm(STAGE, "always-inline"))?;
+        llvm::run_passes(module, "always-inline", machine).map_err(Error::llvm(STAGE, "always-inline"))?;
     }
     let trap = llvm::intrinsic(module, "llvm.trap", &[]);
     for call in reporters.iter().flat_map(|f| llvm::instructions(*f)) {

@@ -1,9 +1,9 @@
 //! What a device cannot do, reported for each kernel that reaches it: all at once, with the calls that lead there.
 
-use super::reach::{Reach, References};
 use crate::link::LinkedKernel;
 use crate::llvm::constant::Constants;
 use crate::llvm::{self, Frame, Value};
+use crate::reach::{Reach, References};
 use crate::symbols::{MEMORY, PAUSE, is_ours, is_shared, path_of};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
@@ -35,7 +35,7 @@ impl Fault {
 }
 
 /// All faults of all kernels.
-pub(crate) fn run<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>]) -> Vec<KernelFault> {
+pub(super) fn run<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>]) -> Vec<KernelFault> {
     let references = References::new(module);
     let constants = Constants::new(module);
     // Kernels share functions: each is looked at once.

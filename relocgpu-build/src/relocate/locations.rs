@@ -8,9 +8,9 @@
 //! nothing but pass it on. Code that looks at a location keeps it, and its panics have no place.
 
 use super::order::Order;
+use crate::link::panics;
 use crate::llvm::constant::Constants;
 use crate::llvm::{self, Value};
-use crate::normalise::panics;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, PointerValue};

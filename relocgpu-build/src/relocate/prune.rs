@@ -4,9 +4,9 @@
 //! from it is replaced in the unit by a constant: no run reads it, hence any value will do, and it is never evaluated.
 
 use super::STAGE;
+use crate::error::Error;
 use crate::llvm::{self, Value};
-use crate::normalise::reach::References;
-use crate::stage_error::StageError;
+use crate::reach::References;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
 use inkwell::values::FunctionValue;
@@ -27,10 +27,10 @@ pub(super) struct Left {
 
 impl Left {
     /// Optimises a copy.
-    pub(super) fn find(module: &Module, machine: &TargetMachine) -> Result<Self, StageError> {
+    pub(super) fn find(module: &Module, machine: &TargetMachine) -> Result<Self, Error> {
         let context = llvm::new_context();
-        let copy = llvm::load(&context, &llvm::write_bitcode(module), "copy").map_err(StageError::llvm(STAGE, "a copy of the unit"))?;
-        llvm::run_passes(&copy, PIPELINE, machine).map_err(StageError::llvm(STAGE, "a copy of the unit"))?;
+        let copy = llvm::load(&context, &llvm::write_bitcode(module), "copy").map_err(Error::llvm(STAGE, "a copy of the unit"))?;
+        llvm::run_passes(&copy, PIPELINE, machine).map_err(Error::llvm(STAGE, "a copy of the unit"))?;
         let references = References::new(&copy);
         let name = |function: &FunctionValue| Value::from(*function).name();
         let functions = llvm::functions(&copy);

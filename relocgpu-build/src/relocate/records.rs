@@ -6,8 +6,8 @@
 //! ```
 
 use super::STAGE;
+use crate::error::Error;
 use crate::llvm::{self, Value};
-use crate::stage_error::StageError;
 use inkwell::module::Module;
 use inkwell::values::GlobalValue;
 use relocgpu_runtime::contract::manifest::{Part, Record, RecordSource, Site, Target};
@@ -28,7 +28,7 @@ struct Declared<'c> {
 }
 
 /// Runs the pass; records in manifest order, each with its source.
-pub(super) fn run(module: &Module) -> Result<Vec<(Record, RecordSource)>, StageError> {
+pub(super) fn run(module: &Module) -> Result<Vec<(Record, RecordSource)>, Error> {
     let mut declared = declarations(module)?;
     refuse_conflicts(&declared)?;
     // Those that share a name are numbered in source order, both words of a table alike.
@@ -65,13 +65,13 @@ pub(super) fn run(module: &Module) -> Result<Vec<(Record, RecordSource)>, StageE
         .collect();
     records.sort_by(|(a, _), (b, _)| (&a.name, a.offset).cmp(&(&b.name, b.offset)));
     if let Some(pair) = records.windows(2).find(|pair| pair[0].0.name == pair[1].0.name) {
-        let message = format!("conflicting records for `{}`: {} and {}", pair[0].0.name, pair[0].1.source, pair[1].1.source);
-        return Err(StageError::unit(STAGE, message));
+        let what = format!("conflicting records for `{}`: {} and {}", pair[0].0.name, pair[0].1.source, pair[1].1.source);
+        return Err(Error::broken(STAGE, what));
     }
     Ok(records)
 }
 
-fn declarations<'c>(module: &Module<'c>) -> Result<Vec<Declared<'c>>, StageError> {
+fn declarations<'c>(module: &Module<'c>) -> Result<Vec<Declared<'c>>, Error> {
     let mut declared = Vec::new();
     for global in llvm::globals(module) {
         let name = Value::from(global).name();
@@ -81,7 +81,7 @@ fn declarations<'c>(module: &Module<'c>) -> Result<Vec<Declared<'c>>, StageError
             continue;
         }
         let part = Part::parse(reference.kind).ok_or_else(|| {
-            StageError::unit(STAGE, format!("{}: host reference of the unknown kind `{}`", reference.source, reference.kind))
+            Error::broken(STAGE, format!("{}: host reference of the unknown kind `{}`", reference.source, reference.kind))
         })?;
         let tokens = reference.tokens_hash.get(..8).unwrap_or(reference.tokens_hash);
         declared.push(Declared {
@@ -97,14 +97,13 @@ fn declarations<'c>(module: &Module<'c>) -> Result<Vec<Declared<'c>>, StageError
 }
 
 /// A link symbol stands for one thunk, and a thunk makes a value or a table.
-fn refuse_conflicts(declared: &[Declared]) -> Result<(), StageError> {
+fn refuse_conflicts(declared: &[Declared]) -> Result<(), Error> {
     for (i, a) in declared.iter().enumerate() {
         let conflict =
             declared[..i].iter().find(|b| b.symbol == a.symbol && (a.part == b.part || (a.part == Part::Value) != (b.part == Part::Value)));
         if let Some(b) = conflict {
-            let message =
-                format!("conflicting references to `{}`: `{}` at {} and `{}` at {}", a.symbol, a.text, a.source, b.text, b.source);
-            return Err(StageError::unit(STAGE, message));
+            let what = format!("conflicting references to `{}`: `{}` at {} and `{}` at {}", a.symbol, a.text, a.source, b.text, b.source);
+            return Err(Error::Refused { stage: STAGE, what, help: "give each `host!` a place of its own in the source" });
         }
     }
     Ok(())

@@ -69,7 +69,7 @@ fn bless(case: &Case, text: &str) -> Result<(), String> {
 
 fn check(case: &Case, frozen: &Frozen) -> Result<(), String> {
     let arch = case.arguments("arch").next().map_or(Ok(75), str::parse).map_err(|e| format!("arch: {e}"))?;
-    let (ptx, _) = frozen.ptx(arch)?;
+    let ptx = frozen.ptx(arch)?;
     let source_map = frozen.source_map();
     let records = frozen.manifest().records.iter().zip(&source_map.records);
     let records: String = records.map(|(record, source)| format!("{} {} {}\n", record.name, source.symbol, source.source)).collect();

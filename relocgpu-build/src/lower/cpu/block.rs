@@ -23,8 +23,9 @@
 //! coroutine: the loops start one for each thread, which runs it to its first barrier, and the runtime resumes them.
 
 use super::template::{Body, looped, phased, resumed, threads};
-use super::{names, phases};
-use crate::llvm::{self, Value, link_text};
+use super::{STAGE, names, phases};
+use crate::error::Error;
+use crate::llvm::{self, Value};
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::{Linkage, Module};
@@ -45,7 +46,7 @@ pub(super) struct Waiting {
 ///
 /// For one that `waits`, only what runs a thread is made, in two forms, and [`finish`] makes the rest once the body is
 /// inlined there and shows which form it allows.
-pub(super) fn run<'c>(module: &Module<'c>, index: usize, entry: FunctionValue<'c>, waits: bool) -> Result<Option<Waiting>, String> {
+pub(super) fn run<'c>(module: &Module<'c>, index: usize, entry: FunctionValue<'c>, waits: bool) -> Result<Option<Waiting>, Error> {
     let call = body_call(entry);
     let function = call.map_or(entry, |(_, body)| body);
     function.as_global_value().set_name(&format!("{}{index}", names::BODY));
@@ -65,7 +66,7 @@ pub(super) fn run<'c>(module: &Module<'c>, index: usize, entry: FunctionValue<'c
             .filter_map(|(i, attributes)| owned(attributes).map(|(bytes, align)| (i, bytes, align)))
             .collect(),
     };
-    link_text(module, &if waits { threads(&body) } else { looped(&body) })?;
+    llvm::link_text(module, &if waits { threads(&body) } else { looped(&body) }).map_err(Error::llvm(STAGE, "what runs a thread"))?;
     function.set_linkage(Linkage::Internal);
     let name = format!("{}{index}", names::BLOCK);
     let block = module.get_function(&name).unwrap_or_else(|| module.add_function(&name, function.get_type(), None));
@@ -98,16 +99,17 @@ fn owned(attributes: &[Attribute]) -> Option<(u64, u64)> {
 
 /// Makes the block function of a kernel whose threads wait; returns the bytes that a thread keeps meanwhile, if they
 /// are known already.
-pub(super) fn finish(module: &Module, waiting: &Waiting, machine: &TargetMachine) -> Result<Option<u64>, String> {
+pub(super) fn finish(module: &Module, waiting: &Waiting, machine: &TargetMachine) -> Result<Option<u64>, Error> {
     let body = &waiting.body;
-    let phases = module.get_function(&format!("{}{}", names::PHASES, body.index)).ok_or("the phases are lost")?;
-    llvm::run_function_passes(phases, SIMPLIFY, machine)?;
-    let split = phases::run(module, phases);
+    let phases =
+        module.get_function(&format!("{}{}", names::PHASES, body.index)).ok_or_else(|| Error::broken(STAGE, "the phases are lost"))?;
+    llvm::run_function_passes(phases, SIMPLIFY, machine).map_err(Error::llvm(STAGE, "simplification"))?;
+    let split = phases::run(module, phases)?;
     let text = match &split {
         Some(split) => phased(body, split.phases),
         None => resumed(body),
     };
-    link_text(module, &text)?;
+    llvm::link_text(module, &text).map_err(Error::llvm(STAGE, "a block function"))?;
     if split.is_some() {
         llvm::add_attribute(phases, llvm::Place::Function, "alwaysinline");
     }
@@ -116,8 +118,10 @@ pub(super) fn finish(module: &Module, waiting: &Waiting, machine: &TargetMachine
 }
 
 /// Gives the block function what it has of the body: it is called in its place.
-fn settle(module: &Module, waiting: &Waiting) -> Result<(), String> {
-    let block = module.get_function(&format!("{}{}", names::BLOCK, waiting.body.index)).ok_or("the block function is lost")?;
+fn settle(module: &Module, waiting: &Waiting) -> Result<(), Error> {
+    let block = module
+        .get_function(&format!("{}{}", names::BLOCK, waiting.body.index))
+        .ok_or_else(|| Error::broken(STAGE, "the block function is lost"))?;
     for (param, attributes) in waiting.attributes.iter().enumerate() {
         attributes.iter().for_each(|attribute| block.add_attribute(AttributeLoc::Param(param as u32), *attribute));
     }

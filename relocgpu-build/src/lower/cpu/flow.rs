@@ -8,9 +8,6 @@ use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::names::intrinsic::BLOCK_BARRIER;
 use std::collections::{HashMap, HashSet};
 
-/// Parts of a kernel that are worth a loop of their own.
-const MAX_PHASES: usize = 8;
-
 /// A barrier: the block that ends with it, and the one behind it.
 #[derive(Clone, Copy)]
 pub(super) struct Barrier<'c> {
@@ -29,7 +26,6 @@ pub(super) fn barriers<'c>(function: FunctionValue<'c>) -> Option<Vec<Barrier<'c
         call.erase();
         Some(Barrier { before, behind })
     };
-    (!found.is_empty() && found.len() < MAX_PHASES).then_some(())?;
     found.into_iter().map(each).collect()
 }
 

@@ -21,12 +21,15 @@ mod tests;
 mod threads;
 mod waits;
 
+use crate::error::{Error, Stage, Stopped};
 use crate::llvm;
+use crate::relocate::Unit;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use relocgpu_runtime::contract::manifest::{KernelFault, Manifest, SourceMap};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+
+const STAGE: Stage = Stage::LowerCpu;
 
 /// Native code of one unit.
 #[derive(Debug, Serialize, Deserialize)]
@@ -61,21 +64,6 @@ pub(crate) struct NativeKernel {
     pub(crate) shared_bytes: u64,
 }
 
-/// Why there is no native code.
-#[derive(Debug)]
-pub(crate) enum CpuError {
-    /// Kernels that cannot be made to run here.
-    Faults(Vec<KernelFault>),
-    /// A bug of ours or of LLVM.
-    Internal(String),
-}
-
-impl From<String> for CpuError {
-    fn from(message: String) -> Self {
-        Self::Internal(format!("lowering to native code: {message}"))
-    }
-}
-
 /// The module whose functions run blocks, the same for every level.
 struct Shaped {
     bitcode: Vec<u8>,
@@ -86,9 +74,9 @@ struct Shaped {
 }
 
 /// Lowers a relocatable unit for each of `levels`.
-pub(crate) fn run(bitcode: &[u8], manifest: &Manifest, source_map: &SourceMap, levels: &[String]) -> Result<Native, CpuError> {
-    let prefix = names::prefix(&manifest.unit);
-    let shaped = shape(&llvm::new_context(), bitcode, manifest, source_map, &prefix)?;
+pub(crate) fn run(unit: &Unit, levels: &[String]) -> Result<Native, Stopped> {
+    let prefix = names::prefix(&unit.manifest.unit);
+    let shaped = shape(&llvm::new_context(), unit, &prefix)?;
     let levels = std::thread::scope(|scope| {
         let (shaped, prefix) = (&shaped, &prefix);
         let running: Vec<_> = levels.iter().map(|level| scope.spawn(move || emit::run(shaped, prefix, level))).collect();
@@ -97,27 +85,28 @@ pub(crate) fn run(bitcode: &[u8], manifest: &Manifest, source_map: &SourceMap, l
     Ok(Native { slots: names::slots(&prefix), levels })
 }
 
-fn shape(context: &Context, bitcode: &[u8], manifest: &Manifest, source_map: &SourceMap, prefix: &str) -> Result<Shaped, CpuError> {
-    llvm::doing("shaping blocks for the CPU");
-    let module = llvm::load(context, bitcode, "unit")?;
+fn shape(context: &Context, unit: &Unit, prefix: &str) -> Result<Shaped, Stopped> {
+    let Unit { bitcode, manifest, source_map, .. } = unit;
+    let module = llvm::load(context, bitcode, "unit").map_err(Error::llvm(STAGE, "the unit"))?;
     prepare::run(&module, &manifest.kernels.iter().map(|k| k.entry.as_str()).collect());
     let interiors = slots::run(&module, manifest, prefix)?;
     let shared_bytes = shared::run(&module)?;
 
     let (reaching, mut waiting, mut keep) = (waits::reaching_barrier(&module), Vec::new(), HashSet::new());
     for (index, kernel) in manifest.kernels.iter().enumerate() {
-        let entry =
-            module.get_function(&kernel.entry).ok_or_else(|| format!("kernel `{}` has no entry `{}`", kernel.name, kernel.entry))?;
+        let entry = module
+            .get_function(&kernel.entry)
+            .ok_or_else(|| Error::broken(STAGE, format!("kernel `{}` has no entry `{}`", kernel.name, kernel.entry)))?;
         waiting.push(block::run(&module, index, entry, reaching.contains(&entry))?);
         let made = [names::BLOCK, names::THREAD, names::PHASES].map(|prefix| format!("{prefix}{index}"));
         keep.extend(made.iter().chain([&names::run(index)]).filter_map(|name| module.get_function(name)));
     }
 
-    let machine = llvm::host_machine()?;
-    let inline = || llvm::run_passes(&module, "always-inline,globaldce", &machine);
+    let machine = llvm::host_machine().map_err(Error::llvm(STAGE, "the host's target"))?;
+    let inline = || llvm::run_passes(&module, "always-inline,globaldce", &machine).map_err(Error::llvm(STAGE, "inlining"));
     inline::mark(&module, &keep, waits::barrier(&module));
     inline()?;
-    waits::check(&module, manifest, source_map).map_err(CpuError::Faults)?;
+    waits::check(&module, manifest, source_map).map_err(Stopped::Faults)?;
     module.strip_debug_info();
     nowrap::run(&module, &machine)?;
     threads::run(&module);
@@ -130,11 +119,11 @@ fn shape(context: &Context, bitcode: &[u8], manifest: &Manifest, source_map: &So
     }
     let threads = (0..waiting.len()).flat_map(|index| [names::THREAD, names::PHASES].map(|prefix| format!("{prefix}{index}")));
     internal(&module, threads);
-    llvm::run_passes(&module, "globaldce", &machine)?;
-    llvm::link_text(&module, &intrinsics::text())?;
+    llvm::run_passes(&module, "globaldce", &machine).map_err(Error::llvm(STAGE, "globaldce"))?;
+    llvm::link_text(&module, &intrinsics::text()).map_err(Error::llvm(STAGE, "the device intrinsics"))?;
     internal(&module, intrinsics::names().map(str::to_owned));
     inline()?;
-    module.verify().map_err(|e| format!("the shaped module is not valid: {e}"))?;
+    module.verify().map_err(|e| Error::llvm(STAGE, "the shaped module")(e.to_string()))?;
     Ok(Shaped { bitcode: llvm::write_bitcode(&module), frame_bytes, shared_bytes, interiors })
 }
 

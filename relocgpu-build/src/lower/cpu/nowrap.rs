@@ -8,7 +8,8 @@
 //! True, since the CPU device takes less than 2³² threads in each dimension. Without it the index might start again in
 //! the middle of a loop over threads, and the loop is not made for vectors.
 
-use super::names;
+use super::{STAGE, names};
+use crate::error::Error;
 use crate::llvm::{self, Value};
 use crate::symbols::calls;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -17,11 +18,11 @@ use inkwell::targets::TargetMachine;
 use relocgpu_runtime::contract::names::intrinsic::{BLOCK_DIM, BLOCK_IDX, THREAD_IDX};
 
 /// Marks the indices of every function that runs threads, while the thread's index is still asked for by name.
-pub(super) fn run(module: &Module, machine: &TargetMachine) -> Result<(), String> {
+pub(super) fn run(module: &Module, machine: &TargetMachine) -> Result<(), Error> {
     let Some(mark) = module.get_function(names::THIS_THREAD) else { return Ok(()) };
     for function in Value::from(mark).users().into_iter().filter_map(|call| call.function()) {
         // Rust leaves every value in memory.
-        llvm::run_function_passes(function, "sroa,early-cse", machine)?;
+        llvm::run_function_passes(function, "sroa,early-cse", machine).map_err(Error::llvm(STAGE, "simplification"))?;
         for sum in llvm::instructions(function).into_iter().filter(|i| i.opcode() == Some(LLVMOpcode::LLVMAdd)) {
             let Some((product, axis)) = either(sum, |a, b| Some((a, axis_of(b, &THREAD_IDX)?))) else { continue };
             let is_base = |a, b| (axis_of(a, &BLOCK_IDX)? == axis && axis_of(b, &BLOCK_DIM)? == axis).then_some(());

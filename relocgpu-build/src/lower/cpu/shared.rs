@@ -7,7 +7,8 @@
 //!                                               … store float %v, ptr %tile
 //! ```
 
-use super::intrinsics;
+use super::{STAGE, intrinsics};
+use crate::error::Error;
 use crate::llvm::constant::Constants;
 use crate::llvm::rewrite::{pointer_at_start, replace_by_code};
 use crate::llvm::{self, Value};
@@ -16,14 +17,15 @@ use inkwell::module::Module;
 use relocgpu_runtime::contract::cpu::SHARED_ALIGN;
 
 /// Replaces every shared static; returns the bytes that a block needs for all of them.
-pub(super) fn run(module: &Module) -> Result<u64, String> {
+pub(super) fn run(module: &Module) -> Result<u64, Error> {
     let constants = Constants::new(module);
     let mut end = 0u64;
     for global in llvm::globals(module).into_iter().filter(|global| is_shared(*global)) {
         let name = Value::from(global).name();
         let align = u64::from(global.get_alignment().max(1));
         if align > SHARED_ALIGN as u64 {
-            return Err(format!("block-shared `{name}` asks for an alignment of {align} bytes; at most {SHARED_ALIGN} can be had"));
+            let what = format!("block-shared memory `{name}` asks for an alignment of {align} bytes; at most {SHARED_ALIGN} can be had");
+            return Err(Error::Refused { stage: STAGE, what, help: "ask for less" });
         }
         let offset = end.next_multiple_of(align);
         end = offset + constants.size_of(global);
@@ -40,7 +42,11 @@ pub(super) fn run(module: &Module) -> Result<u64, String> {
                 pointer
             }
         })
-        .map_err(|holder| format!("a constant holds the address of block-shared memory, which differs from block to block: {holder}"))?;
+        .map_err(|holder| Error::Refused {
+            stage: STAGE,
+            what: format!("a constant holds the address of block-shared memory, which differs from block to block: {holder}"),
+            help: "take the address in the kernel",
+        })?;
         llvm::delete_global(global);
     }
     Ok(end)

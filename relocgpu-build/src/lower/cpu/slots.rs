@@ -8,7 +8,8 @@
 //! The array is constant to this code, since the loader writes it before any of it runs: loads leave the loops over a
 //! block's threads whatever is stored there. Its value is not known here, so nothing is folded.
 
-use super::names;
+use super::{STAGE, names};
+use crate::error::Error;
 use crate::llvm::{self, Value, rewrite::address_in};
 use inkwell::GlobalVisibility;
 use inkwell::module::{Linkage, Module};
@@ -22,7 +23,8 @@ pub(super) struct Interior {
 }
 
 /// Replaces every site; returns the places of the interior words in manifest order.
-pub(super) fn run(module: &Module, manifest: &Manifest, prefix: &str) -> Result<Vec<Interior>, String> {
+pub(super) fn run(module: &Module, manifest: &Manifest, prefix: &str) -> Result<Vec<Interior>, Error> {
+    let lost = |name: &str| Error::broken(STAGE, format!("site `{name}` is not in the unit"));
     let count = manifest.slots().count() as u32;
     if count > 0 {
         let ty = module.get_context().i64_type().array_type(count);
@@ -31,7 +33,7 @@ pub(super) fn run(module: &Module, manifest: &Manifest, prefix: &str) -> Result<
         slots.set_visibility(GlobalVisibility::Hidden);
         slots.set_alignment(8);
         for (number, (_, record)) in manifest.slots().enumerate() {
-            let site = module.get_global(&record.name).ok_or_else(|| format!("slot `{}` is not in the unit", record.name))?;
+            let site = module.get_global(&record.name).ok_or_else(|| lost(&record.name))?;
             Value::from(site).replace_uses(address_in(slots, 8 * number as u64));
             llvm::delete_global(site);
         }
@@ -41,7 +43,7 @@ pub(super) fn run(module: &Module, manifest: &Manifest, prefix: &str) -> Result<
         let symbol = match interiors.iter().find(|(name, _)| *name == record.name) {
             Some((_, same)) => same.symbol.clone(),
             None => {
-                let site = module.get_global(&record.name).ok_or_else(|| format!("site `{}` is not in the unit", record.name))?;
+                let site = module.get_global(&record.name).ok_or_else(|| lost(&record.name))?;
                 site.set_constant(false);
                 site.set_externally_initialized(true);
                 site.set_linkage(Linkage::External);

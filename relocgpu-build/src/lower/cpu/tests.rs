@@ -1,12 +1,12 @@
 //! Kernels compiled by rustc, lowered, and run.
 
 use super::*;
-use crate::relocate::Unit;
+use crate::lower::Code;
 use ::object::read::elf::ElfFile64;
 use ::object::{Object, ObjectSection, ObjectSymbol, SymbolFlags, elf};
 use relocgpu_runtime::contract::SCHEMA;
 use relocgpu_runtime::contract::image::decode;
-use relocgpu_runtime::contract::manifest::{Kernel, Part, Record, RecordSource, Site, Target, UnitName};
+use relocgpu_runtime::contract::manifest::{Kernel, Manifest, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -54,9 +54,9 @@ fn unit(file: &str, kernels: &[&str], slot: Option<&str>) -> Unit {
     }
 }
 
-fn lower(unit: &Unit, levels: &[&str]) -> Result<Native, CpuError> {
+fn lower(unit: &Unit, levels: &[&str]) -> Result<Native, Stopped> {
     let levels: Vec<String> = levels.iter().map(|l| (*l).to_owned()).collect();
-    run(&unit.bitcode, &unit.manifest, &unit.source_map, &levels)
+    run(unit, &levels)
 }
 
 /// Names of an object's symbols that other objects define, or see.
@@ -93,7 +93,7 @@ fn each_level_has_hidden_block_functions_and_needs_the_slots_only() {
 #[test]
 fn barriers_one_after_the_other_make_phases_and_others_coroutines() {
     let unit = unit("kernels", &KERNELS, Some("test_gain"));
-    let shaped = shape(&llvm::new_context(), &unit.bitcode, &unit.manifest, &unit.source_map, "p").unwrap_or_else(|e| panic!("{e:?}"));
+    let shaped = shape(&llvm::new_context(), &unit, "p").unwrap_or_else(|e| panic!("{e:?}"));
     let coroutines: Vec<_> =
         shaped.frame_bytes.iter().zip(KERNELS).filter(|(bytes, _)| bytes.is_none()).map(|(_, kernel)| kernel).collect();
     assert_eq!(coroutines, ["cooperate", "mixed_option"]);
@@ -102,7 +102,7 @@ fn barriers_one_after_the_other_make_phases_and_others_coroutines() {
 #[test]
 fn a_loop_over_threads_with_a_panicking_index_is_vectorised() {
     let unit = unit("kernels", &KERNELS, Some("test_gain"));
-    let shaped = shape(&llvm::new_context(), &unit.bitcode, &unit.manifest, &unit.source_map, "p").unwrap_or_else(|e| panic!("{e:?}"));
+    let shaped = shape(&llvm::new_context(), &unit, "p").unwrap_or_else(|e| panic!("{e:?}"));
     for (level, product) in [("x86-64", "fmul <4 x float>"), ("x86-64-v3", "fmul <8 x float>"), ("x86-64-v4", "fmul <8 x float>")] {
         let context = llvm::new_context();
         let module = llvm::load(&context, &shaped.bitcode, level).unwrap();
@@ -123,19 +123,20 @@ fn the_image_is_hidden_and_holds_its_container() {
     let unit = unit("kernels", &KERNELS, Some("test_gain"));
     let native = lower(&unit, &LEVELS).unwrap_or_else(|e| panic!("{e:?}"));
     let dir = tempfile::tempdir().unwrap();
-    let files = crate::embed::run(&unit, Vec::new(), &native, dir.path()).unwrap();
+    let (slots, hash) = (native.slots.clone(), unit.hash);
+    let files = crate::embed::run(unit, Code { ptx: Vec::new(), native }, dir.path()).unwrap().objects;
     assert_eq!(files.len(), 1 + LEVELS.len());
     let image = std::fs::read(&files[0]).unwrap();
     assert!(all_hidden(&image));
     let made = symbols(&image, true);
-    assert!(made.len() == 2 && made.contains(&native.slots) && made.iter().any(|s| s.starts_with("__relocgpu_image_")), "{made:?}");
+    assert!(made.len() == 2 && made.contains(&slots) && made.iter().any(|s| s.starts_with("__relocgpu_image_")), "{made:?}");
     let needed = symbols(&image, false);
     assert!(needed.contains("__relocgpu_host_1") && needed.len() == 1 + LEVELS.len() * KERNELS.len(), "{needed:?}");
 
     let file: ElfFile64 = ElfFile64::parse(&*image).unwrap();
     let section = file.section_by_name(".relocgpu").unwrap();
     let (container, length) = decode(section.data().unwrap()).unwrap();
-    assert_eq!((container.unit_hash, length as u64), (unit.hash, section.size()));
+    assert_eq!((container.unit_hash, length as u64), (hash, section.size()));
     assert_eq!(container.cpu_levels, LEVELS);
     assert!(section.relocations().next().is_none(), "it is read from files");
     for name in [".relocgpu", "relocgpu_images"] {
@@ -149,7 +150,7 @@ fn the_image_is_hidden_and_holds_its_container() {
 fn a_barrier_that_is_not_in_the_kernels_own_code_is_a_fault_at_the_kernel() {
     for (kernel, why) in [("recursive", "calls itself"), ("dynamic", "through a pointer")] {
         let unit = unit("faults", &[kernel], None);
-        let Err(CpuError::Faults(faults)) = lower(&unit, &["x86-64"]) else { panic!("{kernel} must be refused") };
+        let Err(Stopped::Faults(faults)) = lower(&unit, &["x86-64"]) else { panic!("{kernel} must be refused") };
         let [fault] = &faults[..] else { panic!("{faults:?}") };
         assert_eq!((&*fault.kernel, &*fault.file, fault.line), (&*format!("faults::{kernel}"), "src/k.rs", 1));
         assert!(fault.message.contains(why) && fault.message.contains("barrier"), "{}", fault.message);

@@ -9,9 +9,9 @@
 //! Each circle becomes one constant, and [`join`] makes the two names one in the finished text.
 
 use super::STAGE;
+use crate::error::Error;
 use crate::llvm::constant::Constants;
 use crate::llvm::{self, Value};
-use crate::stage_error::StageError;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, GlobalValue};
@@ -25,7 +25,7 @@ pub(super) struct Circle {
 }
 
 /// Runs the pass.
-pub(super) fn run(module: &Module) -> Result<Vec<Circle>, StageError> {
+pub(super) fn run(module: &Module) -> Result<Vec<Circle>, Error> {
     let mut circles = Vec::new();
     let mut done: HashSet<Value> = HashSet::new();
     for global in llvm::globals(module) {
@@ -113,7 +113,7 @@ fn reached(start: Value) -> Vec<Value> {
 }
 
 /// Lays the members out in one constant.
-fn merge<'c>(module: &Module<'c>, members: &[Value<'c>], number: usize) -> Result<Circle, StageError> {
+fn merge<'c>(module: &Module<'c>, members: &[Value<'c>], number: usize) -> Result<Circle, Error> {
     let context = module.get_context();
     let constants = Constants::new(module);
     let circle = Circle { definition: format!("relocgpu_circle_{number}_"), forward: format!("relocgpu_forward_{number}_") };
@@ -121,7 +121,7 @@ fn merge<'c>(module: &Module<'c>, members: &[Value<'c>], number: usize) -> Resul
     forward.set_constant(true);
 
     let globals: Vec<GlobalValue> = members.iter().filter_map(|member| member.as_global()).collect();
-    let unreadable = |global: GlobalValue| StageError::unit(STAGE, format!("the constant `{}` has no bytes", Value::from(global).name()));
+    let unreadable = |global: GlobalValue| Error::broken(STAGE, format!("the constant `{}` has no bytes", Value::from(global).name()));
     let mut offsets = Vec::with_capacity(globals.len());
     let (mut size, mut align) = (0u64, 1u32);
     for global in &globals {
@@ -152,7 +152,7 @@ fn merge<'c>(module: &Module<'c>, members: &[Value<'c>], number: usize) -> Resul
             Some(global) => llvm::rewrite::address_in(global, past as u64),
             None => target,
         };
-        fields.push(within.unwrap_or_else(outside).as_basic().ok_or_else(|| StageError::unit(STAGE, "an address is no pointer"))?);
+        fields.push(within.unwrap_or_else(outside).as_basic().ok_or_else(|| Error::broken(STAGE, "an address is no pointer"))?);
         from = at as usize + 8;
     }
     fields.push(context.const_string(&bytes[from..], false).into());

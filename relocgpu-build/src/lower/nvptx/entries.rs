@@ -13,21 +13,21 @@
 //! A new function, since a function with callers must not become a kernel: LLVM then makes its calls `unreachable`.
 
 use super::STAGE;
+use crate::error::Error;
 use crate::llvm::{self, Value};
-use crate::stage_error::StageError;
 use inkwell::module::Module;
 use relocgpu_runtime::contract::manifest::{Kernel, Manifest};
 use relocgpu_runtime::contract::names::ptx;
 
 /// Runs the pass.
-pub(super) fn run(module: &Module, manifest: &Manifest) -> Result<(), StageError> {
+pub(super) fn run(module: &Module, manifest: &Manifest) -> Result<(), Error> {
     for kernel in &manifest.kernels {
         let body = module
             .get_function(&kernel.entry)
-            .ok_or_else(|| StageError::unit(STAGE, format!("the unit has no function for kernel `{}`", kernel.name)))?;
+            .ok_or_else(|| Error::broken(STAGE, format!("the unit has no function for kernel `{}`", kernel.name)))?;
         Value::from(body).set_name(&body_name(kernel));
         let panics = kernel.can_panic && module.get_global(ptx::PANIC_CLAIM).is_some();
-        llvm::link_text(module, &entry(kernel, panics)).map_err(StageError::llvm(STAGE, kernel.name.clone()))?;
+        llvm::link_text(module, &entry(kernel, panics)).map_err(Error::llvm(STAGE, kernel.name.clone()))?;
     }
     Ok(())
 }

@@ -3,13 +3,13 @@
 //! Each is `convergent`: a barrier in a helper that is inlined later is copied before anybody sees what is in it.
 
 use super::STAGE;
+use crate::error::Error;
 use crate::llvm;
-use crate::stage_error::StageError;
 use inkwell::module::Module;
 use relocgpu_runtime::contract::names::{intrinsic, ptx};
 
 /// Runs the pass: only what is declared gets a body.
-pub(super) fn run(module: &Module) -> Result<(), StageError> {
+pub(super) fn run(module: &Module) -> Result<(), Error> {
     let mut bodies: Vec<(&str, String)> = Vec::new();
     for (names, register) in
         [(intrinsic::THREAD_IDX, "tid"), (intrinsic::BLOCK_IDX, "ctaid"), (intrinsic::BLOCK_DIM, "ntid"), (intrinsic::GRID_DIM, "nctaid")]
@@ -21,7 +21,7 @@ pub(super) fn run(module: &Module) -> Result<(), StageError> {
     bodies.push((intrinsic::PANIC, panic()));
     for (name, body) in bodies {
         if module.get_function(name).is_some_and(|function| function.count_basic_blocks() == 0) {
-            llvm::link_text(module, &body).map_err(StageError::llvm(STAGE, name))?;
+            llvm::link_text(module, &body).map_err(Error::llvm(STAGE, name))?;
         }
     }
     Ok(())

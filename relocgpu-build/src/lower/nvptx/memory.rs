@@ -2,15 +2,15 @@
 //! them from.
 
 use super::STAGE;
+use crate::error::Error;
 use crate::llvm;
-use crate::stage_error::StageError;
 use inkwell::module::Module;
 
 const BODIES: &str = include_str!("memory.ll");
 
 /// Runs the pass.
-pub(super) fn run(module: &Module) -> Result<(), StageError> {
-    llvm::link_text(module, BODIES).map_err(StageError::llvm(STAGE, "the C library's memory functions"))
+pub(super) fn run(module: &Module) -> Result<(), Error> {
+    llvm::link_text(module, BODIES).map_err(Error::llvm(STAGE, "the C library's memory functions"))
 }
 
 #[cfg(test)]

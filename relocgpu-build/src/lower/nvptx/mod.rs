@@ -15,23 +15,22 @@ mod shared;
 mod slots;
 mod target;
 
+use crate::error::{Error, Stage};
+use crate::keep::Keep;
 use crate::llvm;
 use crate::relocate::Unit;
-use crate::stage_error::StageError;
 use crate::validate;
 use inkwell::module::{Linkage, Module};
 use relocgpu_runtime::contract::names::ptx;
+use serde::{Deserialize, Serialize};
 
-const STAGE: &str = "lowering to PTX";
+const STAGE: Stage = Stage::LowerPtx;
 
 /// Simplifies until each kernel's own function shows its loads.
 const SIMPLIFY: &str = "cgscc(inline),function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
-/// Takes the text of an intermediate by its file name.
-pub(crate) type Keep<'a> = &'a mut dyn FnMut(&str, &dyn Fn() -> String) -> Result<(), StageError>;
-
 /// PTX for one architecture and those after it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ptx {
     /// 75 is `sm_75`.
     pub(crate) arch: u32,
@@ -42,10 +41,9 @@ pub(crate) struct Ptx {
 }
 
 /// Lowers a unit.
-pub(crate) fn run(unit: &Unit, arch: u32, keep: Keep) -> Result<Ptx, StageError> {
+pub(crate) fn run(unit: &Unit, arch: u32, keep: Keep) -> Result<Ptx, Error> {
     let names = || unit.manifest.kernels.iter().map(|k| format!("`{}`", k.name)).collect::<Vec<_>>().join(", ");
-    llvm::doing(format!("lowering kernels {} to PTX for sm_{arch}", names()));
-    let refused = |what: &str| StageError::llvm(STAGE, format!("{what} (sm_{arch}, kernels {})", names()));
+    let refused = |what: &str| Error::llvm(STAGE, format!("{what} (sm_{arch}, kernels {})", names()));
     let target = target::Target::new(arch, &unit.manifest)?;
     let context = llvm::new_context();
     let module = llvm::load(&context, &unit.bitcode, "unit").map_err(refused("the unit"))?;
@@ -63,12 +61,12 @@ pub(crate) fn run(unit: &Unit, arch: u32, keep: Keep) -> Result<Ptx, StageError>
     entries::run(&module, &unit.manifest)?;
     internalise(&module, unit, &circles);
     module.verify().map_err(|e| refused("the legalised module")(e.to_string()))?;
-    keep(&format!("sm_{arch}.legal.ll"), &|| module.print_to_string().to_string())?;
+    keep.module(&format!("4-sm_{arch}.legal.ll"), &module)?;
     llvm::run_passes(&module, "default<O3>,globaldce", &target.machine).map_err(refused("optimisation"))?;
-    keep(&format!("sm_{arch}.optimised.ll"), &|| module.print_to_string().to_string())?;
+    keep.module(&format!("4-sm_{arch}.optimised.ll"), &module)?;
     let text = emit::run(&module, &target.machine).map_err(refused("the optimised module"))?;
     let text = cycles::join(text, &circles);
-    keep(&format!("sm_{arch}.ptx"), &|| text.clone())?;
+    keep.file(&format!("4-sm_{arch}.ptx"), || &text)?;
     validate::ptx(&text, &unit.manifest)?;
     Ok(Ptx { arch, isa: target.isa, text })
 }

@@ -11,7 +11,7 @@
 //! local variable of the entry, which is written once before: a load from there that is said to be invariant is `undef`.
 
 use crate::llvm::{self, Place, Value};
-use crate::normalise::libcalls::BUILTINS;
+use crate::symbols::ARITHMETIC;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::FunctionValue;
@@ -23,7 +23,7 @@ pub(super) fn isolate<'c>(module: &Module<'c>, manifest: &Manifest) -> Vec<Funct
     let entries = manifest.kernels.iter().filter_map(|kernel| module.get_function(&kernel.entry));
     let called = entries.flat_map(|entry| llvm::instructions(entry)).filter_map(Value::called_function);
     // What is kept apart for its size stays so.
-    let is_large = |function: FunctionValue<'c>| BUILTINS.contains(&&*Value::from(function).name());
+    let is_large = |function: FunctionValue<'c>| ARITHMETIC.contains(&&*Value::from(function).name());
     let returns = |function: FunctionValue<'c>| !llvm::has_attribute(function, Place::Function, "noreturn");
     let bodies: Vec<_> = called.filter(|f| f.count_basic_blocks() != 0 && returns(*f) && !is_large(*f)).collect();
     for function in &bodies {

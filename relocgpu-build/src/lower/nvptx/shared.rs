@@ -7,8 +7,8 @@
 //! Left as it is it would be one array for the whole grid, without a word from anybody.
 
 use super::STAGE;
+use crate::error::Error;
 use crate::llvm::{self, Value};
-use crate::stage_error::StageError;
 use crate::symbols::is_shared;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::BasicTypeEnum;
@@ -17,16 +17,13 @@ use inkwell::types::BasicTypeEnum;
 const SHARED: u16 = 3;
 
 /// Runs the pass.
-pub(super) fn run(module: &Module) -> Result<(), StageError> {
+pub(super) fn run(module: &Module) -> Result<(), Error> {
     for old in llvm::globals(module).into_iter().filter(|global| is_shared(*global)) {
         let name = Value::from(old).name();
         let ty = BasicTypeEnum::try_from(old.get_value_type())
-            .map_err(|()| StageError::unit(STAGE, format!("block-shared memory `{name}` is of no type that has a size")))?;
+            .map_err(|()| Error::broken(STAGE, format!("block-shared memory `{name}` is of no type that has a size")))?;
         if old.get_initializer().is_none_or(|value| !Value::from(value).is_undef()) {
-            let message = format!(
-                "block-shared memory `{name}` has an initial value, which PTX cannot give it; declare it with `device!(shared: …)`"
-            );
-            return Err(StageError::unit(STAGE, message));
+            return Err(Error::broken(STAGE, format!("block-shared memory `{name}` has an initial value, which PTX cannot give it")));
         }
         let new = llvm::add_global(module, ty, SHARED, "");
         new.set_alignment(old.get_alignment());

@@ -7,8 +7,8 @@
 //! `externally_initialized`, or the zeros would be folded into the code.
 
 use super::STAGE;
+use crate::error::Error;
 use crate::llvm::{self, Value};
-use crate::stage_error::StageError;
 use inkwell::module::Module;
 use relocgpu_runtime::contract::manifest::Manifest;
 use relocgpu_runtime::contract::names::ptx;
@@ -20,7 +20,7 @@ const GLOBAL: u16 = 1;
 const CONST_WORDS: usize = 64 * 1024 / 8;
 
 /// Runs the pass.
-pub(super) fn run(module: &Module, manifest: &Manifest) -> Result<(), StageError> {
+pub(super) fn run(module: &Module, manifest: &Manifest) -> Result<(), Error> {
     let names: Vec<_> = manifest.slots().map(|(_, record)| record.name.as_str()).collect();
     if names.is_empty() {
         return Ok(());
@@ -34,7 +34,7 @@ pub(super) fn run(module: &Module, manifest: &Manifest) -> Result<(), StageError
     slots.set_constant(true);
     slots.set_alignment(8);
     for (number, name) in names.into_iter().enumerate() {
-        let old = module.get_global(name).ok_or_else(|| StageError::unit(STAGE, format!("the unit has no slot `{name}`")))?;
+        let old = module.get_global(name).ok_or_else(|| Error::broken(STAGE, format!("the unit has no slot `{name}`")))?;
         for load in Value::from(old).users() {
             if load.is_load() {
                 load.mark_invariant_load();
@@ -43,7 +43,7 @@ pub(super) fn run(module: &Module, manifest: &Manifest) -> Result<(), StageError
         let word = llvm::rewrite::address_in(slots, number as u64 * 8);
         let pointer = old.as_pointer_value().get_type();
         let cast = word.as_basic().map(|word| word.into_pointer_value().const_address_space_cast(pointer));
-        Value::from(old).replace_uses(cast.ok_or_else(|| StageError::unit(STAGE, "a slot's address is no pointer"))?.into());
+        Value::from(old).replace_uses(cast.ok_or_else(|| Error::broken(STAGE, "a slot's address is no pointer"))?.into());
         llvm::delete_global(old);
     }
     Ok(())

@@ -1,8 +1,8 @@
 //! Architecture, PTX ISA version, triple.
 
 use super::STAGE;
+use crate::error::Error;
 use crate::llvm;
-use crate::stage_error::StageError;
 use inkwell::module::Module;
 use inkwell::targets::{TargetMachine, TargetTriple};
 use relocgpu_runtime::contract::manifest::Manifest;
@@ -41,15 +41,16 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn new(arch: u32, manifest: &Manifest) -> Result<Self, StageError> {
+    pub(super) fn new(arch: u32, manifest: &Manifest) -> Result<Self, Error> {
         let Some((_, first)) = ARCHITECTURES.iter().find(|(known, _)| *known == arch) else {
             let known: Vec<_> = ARCHITECTURES.iter().map(|(arch, _)| format!("sm_{arch}")).collect();
-            return Err(StageError::unit(STAGE, format!("no such architecture: sm_{arch}; known are {}", known.join(", "))));
+            let what = format!("no such architecture: sm_{arch}; known are {}", known.join(", "));
+            return Err(Error::Refused { stage: STAGE, what, help: "name one of these to `Builder::arch`" });
         };
         let large = manifest.kernels.iter().any(|kernel| kernel.size > SMALL_PARAMETERS);
         let isa = if large { (*first).max(LARGE_PARAMETERS_ISA) } else { *first };
         let machine = llvm::machine(TRIPLE, &format!("sm_{arch}"), &format!("+ptx{isa}"))
-            .map_err(StageError::llvm(STAGE, format!("the target sm_{arch}")))?;
+            .map_err(Error::llvm(STAGE, format!("the target sm_{arch}")))?;
         Ok(Self { machine, isa: (isa / 10, isa % 10) })
     }
 

@@ -1,13 +1,13 @@
-//! Arithmetic that a GPU has no instruction for becomes calls of `compiler_builtins`, before that is linked.
+//! Arithmetic that a GPU has no instruction for becomes calls of functions that are linked after.
 //!
 //! | instruction | why | function |
 //! |---|---|---|
-//! | `frem` | NVPTX expands it to a formula that is wrong for most operands | `fmod`, `fmodf` |
-//! | `llvm.sin` and its like, the C library's `tanf` and its like | no such instruction | the device library's, over the `libm` crate |
-//! | 128-bit integer ↔ float | the back-end has no such conversion and ends the process | `__floattisf`, … |
+//! | `frem` | NVPTX expands it to a formula that is wrong for most operands | `fmod`, `fmodf` of `compiler_builtins` |
+//! | `llvm.sin` and its like, the C library's `tanf` and its like | no such instruction | the device library's `relocgpu_math_…`, over the `libm` crate |
+//! | 128-bit integer ↔ float | the back-end has no such conversion and ends the process | `__floattisf`, … of the same |
 
 use crate::llvm::{self, Place, Value};
-use crate::symbols::path_of;
+use crate::symbols::{ARITHMETIC, path_of};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::module::Module;
 use inkwell::types::{AnyTypeEnum, BasicType, BasicTypeEnum};
@@ -21,7 +21,7 @@ const MATH: [&str; 21] = [
 ];
 
 /// Makes float functions calls of the device library; whether there are any.
-pub(crate) fn call_math(module: &Module) -> bool {
+pub(super) fn call_math(module: &Module) -> bool {
     for function in llvm::functions(module).into_iter().filter(|f| f.count_basic_blocks() == 0) {
         let name = Value::from(function).name();
         if let Some(ours) = math_for(&name) {
@@ -47,8 +47,8 @@ fn math_for(intrinsic: &str) -> Option<String> {
     }
 }
 
-/// Runs the pass.
-pub(crate) fn call_builtins(module: &Module) {
+/// Makes the rest calls of [`ARITHMETIC`], or instructions that every target has.
+pub(super) fn call_builtins(module: &Module) {
     for function in llvm::functions(module) {
         for instruction in llvm::instructions(function) {
             if let Some(name) = builtin_for(instruction) {
@@ -62,26 +62,12 @@ pub(crate) fn call_builtins(module: &Module) {
 }
 
 /// Keeps the linked functions from being inlined: each is hundreds of instructions long.
-pub(crate) fn keep_apart(module: &Module) {
-    for function in BUILTINS.iter().filter_map(|name| module.get_function(name)) {
+pub(super) fn keep_apart(module: &Module) {
+    for function in ARITHMETIC.iter().filter_map(|name| module.get_function(name)) {
         llvm::remove_attribute(function, Place::Function, "alwaysinline");
         llvm::add_attribute(function, Place::Function, "noinline");
     }
 }
-
-/// All that [`call_builtins`] calls.
-pub(crate) const BUILTINS: [&str; 10] = [
-    "fmod",
-    "fmodf",
-    "__floattisf",
-    "__floattidf",
-    "__floatuntisf",
-    "__floatuntidf",
-    "__fixsfti",
-    "__fixdfti",
-    "__fixunssfti",
-    "__fixunsdfti",
-];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scalar {

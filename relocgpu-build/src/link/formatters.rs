@@ -19,7 +19,7 @@ fn is_formatter(path: &str) -> bool {
 }
 
 /// Runs the pass, before `core` is linked.
-pub(crate) fn forget(module: &Module) {
+pub(super) fn forget(module: &Module) {
     let named: Vec<_> = llvm::functions(module).into_iter().map(|f| (f, path_of(&Value::from(f).name()))).collect();
     let formats = named.iter().filter(|(_, path)| path == "core::fmt::write").any(|(write, _)| {
         // A formatting function of the user's own may call it for its fields.
