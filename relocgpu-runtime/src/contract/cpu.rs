@@ -8,7 +8,8 @@
 
 use super::panic::PanicReport;
 
-/// Native code of one image. A hidden constant; the slots are writable and shared by all levels.
+/// Native code of one image. The table is constant; the slots that it points at are written by the loader, and all
+/// levels read the same.
 #[repr(C)]
 #[derive(Debug)]
 pub struct CpuTable {
@@ -50,7 +51,7 @@ pub const STACK_BYTES: usize = 1 << 20;
 pub const STACK_RESERVED: usize = 256;
 /// Alignment of block-shared memory.
 pub const SHARED_ALIGN: usize = 128;
-/// Alignment of a coroutine frame.
+/// Alignment of what one thread keeps while it waits; a coroutine's frame is that.
 pub const FRAME_ALIGN: usize = 16;
 
 /// What native code reads of its launch, its block and its worker. One for each worker.

@@ -18,7 +18,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The slot records in slot order.
+    /// The slot records in slot order, each with its place among all records.
     pub fn slots(&self) -> impl Iterator<Item = (usize, &Record)> {
         self.records.iter().enumerate().filter(|(_, r)| r.site == Site::Slot)
     }

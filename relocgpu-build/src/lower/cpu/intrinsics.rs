@@ -16,10 +16,10 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         CONTEXT,
         SHARED,
         STORE_THREAD,
-        "__relocgpu_frames",
-        "__relocgpu_frame_stride",
-        "__relocgpu_drive",
-        "__relocgpu_diverge",
+        FRAMES,
+        FRAME_STRIDE,
+        DRIVE,
+        DIVERGE,
     ])
 }
 
@@ -43,6 +43,14 @@ const CONTEXT: &str = "__relocgpu_context";
 pub(super) const SHARED: &str = "__relocgpu_shared";
 /// `(i32, i32, i32)`: notes the thread's index in the context, for functions that were not inlined.
 pub(super) const STORE_THREAD: &str = "__relocgpu_store_thread";
+/// `() -> ptr`: the memory for what threads keep while they wait.
+pub(super) const FRAMES: &str = "__relocgpu_frames";
+/// `() -> i64`: bytes from one thread's frame to the next.
+pub(super) const FRAME_STRIDE: &str = "__relocgpu_frame_stride";
+/// `()`: the runtime resumes all threads until they have ended.
+pub(super) const DRIVE: &str = "__relocgpu_drive";
+/// `(i64 waiting, i64 ended)`: some threads wait and the others have ended; does not return.
+pub(super) const DIVERGE: &str = "__relocgpu_diverge";
 
 /// A module with all bodies, as IR text.
 pub(super) fn text() -> String {
@@ -70,8 +78,8 @@ define ptr @{CONTEXT}() alwaysinline nounwind {{
         }
     }
     out += &load(SHARED, "ptr", offset_of!(CpuContext, shared), &format!(", !nonnull !4, !align !5{INVARIANT}"));
-    out += &load("__relocgpu_frames", "ptr", offset_of!(CpuContext, frames), INVARIANT);
-    out += &load("__relocgpu_frame_stride", "i64", offset_of!(CpuContext, frame_stride), INVARIANT);
+    out += &load(FRAMES, "ptr", offset_of!(CpuContext, frames), INVARIANT);
+    out += &load(FRAME_STRIDE, "i64", offset_of!(CpuContext, frame_stride), INVARIANT);
     write!(
         out,
         "define void @{STORE_THREAD}(i32 %x, i32 %y, i32 %z) alwaysinline nounwind {{
@@ -91,14 +99,14 @@ define void @{panic}(ptr %report) noinline noreturn cold nounwind {{
   call void %function(ptr %context, ptr %report) noreturn
   unreachable
 }}
-define void @__relocgpu_drive() alwaysinline nounwind {{
+define void @{DRIVE}() alwaysinline nounwind {{
   %context = call ptr @{CONTEXT}()
   %at = getelementptr i8, ptr %context, i64 {drive_at}
   %function = load ptr, ptr %at
   call void %function(ptr %context)
   ret void
 }}
-define void @__relocgpu_diverge(i64 %waiting, i64 %ended) noinline noreturn cold nounwind {{
+define void @{DIVERGE}(i64 %waiting, i64 %ended) noinline noreturn cold nounwind {{
   %context = call ptr @{CONTEXT}()
   %at = getelementptr i8, ptr %context, i64 {diverge_at}
   %function = load ptr, ptr %at

@@ -1,8 +1,18 @@
 //! Native code: each kernel becomes a function that runs one block, in an object file for each level of CPU.
 //!
-//! The stages, each a file: `prepare` (what belonged to rustc's own target goes) → `slots` and `shared` (where words and
-//! block-shared memory lie) → `block` (loops over a block's threads, or coroutines where threads wait for one another)
-//! → `inline` → `nowrap` → `threads` (each function learns which thread runs it) → `intrinsics` → `emit`, once for each level.
+//! The steps, each a file:
+//!
+//! | step | what it does |
+//! |---|---|
+//! | `prepare` | what steers another target goes, all but the entries is internal |
+//! | `slots`, `shared` | where the loader's words and block-shared memory lie |
+//! | `block` | the loops over a block's threads, as `template` writes them; for kernels that `waits` finds to wait, what runs one thread |
+//! | `inline` | all that a body calls becomes part of it, where that is possible |
+//! | `waits` | a barrier that is not in a kernel's own code by now is a fault |
+//! | `nowrap`, `threads` | what is known of indices, and which thread runs each function |
+//! | `phases` | kernels that wait: split at the barriers that `flow` finds, or left as coroutines; then the loops for them |
+//! | `intrinsics` | bodies of the device library's declarations |
+//! | `emit` | optimisation and object file, once for each level |
 
 mod block;
 mod emit;

@@ -3,7 +3,7 @@
 //! Possible where the barriers come one after the other, none of them in a loop. The thread function, body inlined,
 //!
 //! ```text
-//! define internal i32 @relocgpu_phases_0(…, i32 %linear, i32 %threads, ptr %frames, i32 %phase) {
+//! define i32 @relocgpu_phases_0(…, i64 %linear, i64 %threads, ptr %frames, i32 %phase) {
 //!   %a = …                                      →   entry: switch i32 %phase [ 0: start, 1: behind ]
 //!   call i32 @__relocgpu_block_barrier()        →   start: %a = …; store %a, ptr %slot.a; ret i32 1
 //!   … %a …                                      →   behind: %b = load ptr %slot.a; … %b …; ret i32 0

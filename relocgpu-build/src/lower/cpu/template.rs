@@ -1,7 +1,9 @@
 //! The IR text of block functions and thread functions.
 
+use super::intrinsics::{DIVERGE, DRIVE, FRAME_STRIDE, FRAMES};
 use super::names::{BLOCK, BODY, FRAME_BYTES, PHASES, THIS_THREAD, THREAD};
 use relocgpu_runtime::contract::cpu::FRAME_ALIGN;
+use relocgpu_runtime::contract::names::intrinsic::BLOCK_DIM;
 
 /// What the templates know of a body.
 pub(super) struct Body {
@@ -66,15 +68,16 @@ const PHASE_ARGUMENTS: [&str; 7] = ["i32 %tx", "i32 %ty", "i32 %tz", "i64 %linea
 
 /// The start of a block function: its dimensions.
 fn start(index: usize, types: &[String]) -> String {
+    let [x, y, z] = BLOCK_DIM;
     format!(
-        "declare i32 @__relocgpu_block_dim_x()
-declare i32 @__relocgpu_block_dim_y()
-declare i32 @__relocgpu_block_dim_z()
+        "declare i32 @{x}()
+declare i32 @{y}()
+declare i32 @{z}()
 define void @{BLOCK}{index}({}) noinline nounwind {{
 entry:
-  %nx = call i32 @__relocgpu_block_dim_x()
-  %ny = call i32 @__relocgpu_block_dim_y()
-  %nz = call i32 @__relocgpu_block_dim_z()
+  %nx = call i32 @{x}()
+  %ny = call i32 @{y}()
+  %nz = call i32 @{z}()
 ",
         arguments(types, &[])
     )
@@ -173,14 +176,14 @@ pub(super) fn resumed(Body { index, types, .. }: &Body) -> String {
         arguments(types, &THREAD_ARGUMENTS.map(|a| a.to_owned() + "@").each_ref().map(String::as_str))
     );
     format!(
-        "declare ptr @__relocgpu_frames()
-declare i64 @__relocgpu_frame_stride()
-declare void @__relocgpu_drive()
+        "declare ptr @{FRAMES}()
+declare i64 @{FRAME_STRIDE}()
+declare void @{DRIVE}()
 declare ptr @{THREAD}{index}({})
-{}  %frames = call ptr @__relocgpu_frames()
-  %stride = call i64 @__relocgpu_frame_stride()
+{}  %frames = call ptr @{FRAMES}()
+  %stride = call i64 @{FRAME_STRIDE}()
   br label %z
-{}  call void @__relocgpu_drive()
+{}  call void @{DRIVE}()
   ret void
 }}
 ",
@@ -193,10 +196,10 @@ declare ptr @{THREAD}{index}({})
 /// A kernel in phases: a loop for each. In between, all threads must be waiting, or none.
 pub(super) fn phased(Body { index, types, .. }: &Body, phases: usize) -> String {
     let mut text = format!(
-        "declare ptr @__relocgpu_frames()
-declare void @__relocgpu_diverge(i64, i64) noreturn
+        "declare ptr @{FRAMES}()
+declare void @{DIVERGE}(i64, i64) noreturn
 declare i32 @{PHASES}{index}({})
-{}  %frames = call ptr @__relocgpu_frames()
+{}  %frames = call ptr @{FRAMES}()
   %nyx = mul nuw nsw i32 %nx, %ny
   %n = mul nuw nsw i32 %nyx, %nz
   %threads = zext i32 %n to i64
@@ -231,7 +234,7 @@ part{tag}:
 diverged{tag}:
   %wide{tag} = zext i32 %count{tag} to i64
   %ended{tag} = sub nuw i64 %threads, %wide{tag}
-  call void @__relocgpu_diverge(i64 %wide{tag}, i64 %ended{tag}) noreturn
+  call void @{DIVERGE}(i64 %wide{tag}, i64 %ended{tag}) noreturn
   unreachable
 "
             );

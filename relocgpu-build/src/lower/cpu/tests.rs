@@ -15,10 +15,10 @@ const KERNELS: [&str; 11] =
     ["cooperate", "indices", "mixed", "mixed_option", "narrow", "owned", "owned_late", "panics", "panics_late", "phases", "saxpy"];
 const LEVELS: [&str; 3] = ["x86-64", "x86-64-v3", "x86-64-v4"];
 
-/// A unit of the kernels in `tests/<file>.rs`, with one slot if they have it.
-fn unit(file: &str, kernels: &[&str], slot: Option<&str>) -> Unit {
+/// A unit of the kernels in `tests/<folder>`, with one slot if they have it.
+fn unit(folder: &str, kernels: &[&str], slot: Option<&str>) -> Unit {
     let dir = tempfile::tempdir().unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/lower/cpu/tests/{file}.rs"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/lower/cpu/tests/{folder}/lib.rs"));
     let out = dir.path().join("kernels.bc");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let flags = "--edition=2024 --crate-type=lib --emit=llvm-bc -Copt-level=3 -Cno-prepopulate-passes -Cpanic=abort -Ccodegen-units=1";
@@ -27,7 +27,7 @@ fn unit(file: &str, kernels: &[&str], slot: Option<&str>) -> Unit {
 
     let unit = UnitName { package: "p".into(), version: "1.0.0".into(), kind: "lib".into(), crate_name: "p".into(), test: false };
     let kernel = |name: &&str| Kernel {
-        name: format!("{file}::{name}"),
+        name: format!("{folder}::{name}"),
         entry: format!("entry_{name}"),
         params: Vec::new(),
         size: 0,

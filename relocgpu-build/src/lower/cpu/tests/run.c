@@ -1,5 +1,5 @@
-// Runs the block functions of kernels.rs as the CPU device does, and checks what they computed.
-// Symbols come from the command line: RUN(kernel, level) names a block function, SLOTS the slots.
+// Runs the block functions of `kernels` as the CPU device does, and checks what they computed.
+// kernels.h, which the test writes, lists them for each level; SLOTS, from the command line, names the slots.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
