@@ -13,8 +13,27 @@
 //! }
 //! ```
 //!
-//! [`Builder::compile`] reads as the flow: the *device pass* compiles the package a second time, to bitcode; the stages of
-//! `pipeline.rs` turn each unit's bitcode into an image in a process of their own; the *archive* step links it.
+//! # The stages
+//! ```text
+//! source ─macros─► annotated crate ─device_pass─► bitcode of crate, dependencies, std
+//!   ─link─► device module ─normalise─► no host-isms; references still declarations
+//!   ─relocate─► relocatable unit: module + manifest, frozen ─lower─► PTX for each architecture · native code for each CPU level
+//!   ─embed─► object files of an image ─archive─► part of the program
+//! ```
+//! Each arrow but the first is a file or folder of this crate by that name:
+//!
+//! | stage | in | out |
+//! |---|---|---|
+//! | `device_pass` | the package | units with kernels, each with its crates' bitcode: a nested `cargo check` |
+//! | `link` | a unit's bitcode | one module with what its kernels reach |
+//! | `normalise` | that module | the same for any target, or all that its kernels hold and no device can do |
+//! | `relocate` | that module | the relocatable unit: host references named and recorded, bytes that follow from the code alone |
+//! | `lower` | the unit | its code for each target (`lower/nvptx`, `lower/cpu`), checked by `validate` |
+//! | `embed` | unit and code | object files, whose host table is the linker's to fill in |
+//! | `archive` | object files | a static library, and cargo's instructions to link it |
+//!
+//! [`Builder::compile`] is the flow from package to program; `pipeline` is that from bitcode to object files, which runs in
+//! a process of its own, `child`. Faults of the user's kernels go to `#[gpu_kernel]` through `faults`.
 //!
 //! # Environment
 //! | variable | meaning |
@@ -58,6 +77,7 @@ pub mod testing;
 mod toolchain;
 mod validate;
 
+use crate::device_pass::DevicePass;
 use crate::env::{Env, Role};
 use crate::error::Error;
 use crate::faults::Collected;
@@ -168,21 +188,16 @@ impl Builder {
         }
         self.normalise();
         let toolchain = Toolchain::probe(&env)?;
-        let mut pass = device_pass::run(&env, &parent, &toolchain, &self)?;
+        let pass = device_pass::run(&env, &parent, &toolchain, &self)?;
         let mut faults = Collected::new(&env, &pass);
-        for unit in std::mem::take(&mut pass.units) {
-            match child::run(&env, &toolchain, &self, &unit)? {
+        for unit in &pass.units {
+            match child::run(&env, &toolchain, &self, unit)? {
                 Outcome::Nothing => {}
-                Outcome::Built(image) => archive::run(&env, &unit, &image)?,
-                Outcome::Faults(found) => faults.add(&unit, found)?,
+                Outcome::Built(image) => archive::run(&env, unit, &image)?,
+                Outcome::Faults(found) => faults.add(unit, found)?,
             }
         }
-        for path in &pass.watch {
-            println!("cargo::rerun-if-changed={}", path.display());
-        }
-        if pass.unfinished {
-            rerun_always(&env);
-        }
+        rerun_when_changed(&env, &pass);
         announce(faults.hand_over(&env)?);
         Ok(())
     }
@@ -214,6 +229,16 @@ fn skipped(env: &Env, parent: &Parent) -> Option<&'static str> {
 fn announce(state: &str) {
     println!("cargo::rustc-check-cfg=cfg({DEVICE_CFG})");
     println!("cargo::rustc-env={}={state}", word::PASS);
+}
+
+/// Tells cargo when to run this script again.
+fn rerun_when_changed(env: &Env, pass: &DevicePass) {
+    for path in &pass.watch {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    if pass.unfinished {
+        rerun_always(env);
+    }
 }
 
 /// Makes cargo run this script in the next build, whatever that is.

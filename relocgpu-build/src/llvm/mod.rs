@@ -22,6 +22,7 @@ mod context;
 mod debug;
 pub(crate) mod edit;
 mod function;
+mod instruction;
 mod module;
 mod object;
 mod passes;
@@ -37,6 +38,7 @@ pub(crate) use attribute::{
 pub(crate) use context::{new_context, take_errors};
 pub(crate) use debug::{Frame, location_of};
 pub(crate) use function::{move_body, rebuild_global, replace_by_declaration};
+pub(crate) use instruction::clear_asm_dialect;
 pub(crate) use module::{
     add_global, clear_call_convention, clear_comdat, clear_personality, clear_placement, define_externals_once, delete_function,
     delete_global, external_definitions, functions, globals, instructions, intrinsic, link_lazily, load, load_lazily, replace_aliases,
@@ -46,4 +48,4 @@ pub(crate) use object::{assembly, object};
 pub(crate) use passes::{run_function_passes, run_passes};
 pub(crate) use target::{host_machine, machine};
 pub(crate) use text::{assemble, link_text, without_origin};
-pub(crate) use value::{Value, clear_asm_dialect, undef};
+pub(crate) use value::{Value, undef};
