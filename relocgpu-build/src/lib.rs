@@ -49,6 +49,7 @@
 
 // A build script is a program.
 #![allow(clippy::needless_doctest_main)]
+#![deny(unsafe_code)]
 
 mod archive;
 mod child;
@@ -62,6 +63,7 @@ pub mod inspect;
 mod job;
 mod keep;
 mod link;
+#[allow(unsafe_code)]
 mod llvm;
 mod lower;
 mod normalise;
@@ -186,7 +188,7 @@ impl Builder {
             rerun_always(&env);
             return Ok(());
         }
-        self.normalise();
+        self.sort_architectures();
         let toolchain = Toolchain::probe(&env)?;
         let pass = device_pass::run(&env, &parent, &toolchain, &self)?;
         let mut faults = Collected::new(&env, &pass);
@@ -202,8 +204,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Rising and without repetition, whatever the order of the calls.
-    fn normalise(&mut self) {
+    /// Rising and without repetition, whatever the order of the calls; the default if there was none.
+    fn sort_architectures(&mut self) {
         if self.architectures.is_empty() {
             self.architectures.push(75);
         }

@@ -37,7 +37,7 @@ const STAGE: Stage = Stage::Relocate;
 /// | slots | `@<Record.name> = external constant i64`, one for each slot record |
 /// | shared memory | globals whose section starts with [`SHARED_SECTION`](relocgpu_runtime::contract::names::SHARED_SECTION) |
 /// | intrinsics | declarations named as in [`intrinsic`](relocgpu_runtime::contract::names::intrinsic), only those in use |
-/// | C library | declarations of `memcmp`, `bcmp`, `strlen`, `memcpy`, `memmove`, `memset` where something calls them, and LLVM's intrinsics |
+/// | C library | declarations of its [memory functions](crate::symbols::MEMORY) where something calls them, and LLVM's intrinsics |
 /// | all else | internal, named after their Rust paths, in an order that follows from the kernels alone |
 ///
 /// Every function, indirect call and inline assembly is `convergent`. There is no personality, no unwinding, no alias,

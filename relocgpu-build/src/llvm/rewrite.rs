@@ -1,10 +1,11 @@
 //! Constants made into code: what has another value in each call cannot stay a link-time constant.
 
 use super::Value;
+use inkwell::builder::{Builder, BuilderError};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
-use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
+use inkwell::values::{AsValueRef, FunctionValue, GlobalValue, IntValue, PointerValue};
 
 /// Replaces each use of a global in code by an instruction: `make` gives a function's own, near its start.
 ///
@@ -71,11 +72,10 @@ fn rebuild<'c>(builder: LLVMBuilderRef, expression: Value<'c>, constant: Value<'
 }
 
 /// The address `bytes` past the start of a global, as a constant.
-pub(crate) fn address_in<'c>(global: GlobalValue<'c>, bytes: u64) -> Value<'c> {
+pub(crate) fn address_in<'c>(global: GlobalValue<'c>, bytes: u64) -> PointerValue<'c> {
     let context = ffi!(LLVMGetTypeContext; LLVMTypeOf(global.as_value_ref()));
     let mut offset = ffi!(LLVMConstInt; LLVMInt64TypeInContext(context), bytes, 0);
-    let raw = ffi!(LLVMConstInBoundsGEP2; LLVMInt8TypeInContext(context), global.as_value_ref(), &mut offset, 1);
-    Value::wrap(raw).unwrap_or(global.into())
+    ffi!(PointerValue::new; LLVMConstInBoundsGEP2(LLVMInt8TypeInContext(context), global.as_value_ref(), &mut offset, 1))
 }
 
 /// An instruction at the start of a function: the result of calling `source` (no arguments), and `bytes` past it.
@@ -123,11 +123,7 @@ pub(crate) fn jump_instead<'c>(from: Value<'c>, to: inkwell::basic_block::BasicB
 }
 
 /// An address `bytes` past `base`, inside what `base` points into.
-pub(crate) fn offset_at<'c>(
-    builder: &inkwell::builder::Builder<'c>,
-    base: inkwell::values::PointerValue<'c>,
-    bytes: inkwell::values::IntValue<'c>,
-) -> Result<inkwell::values::PointerValue<'c>, inkwell::builder::BuilderError> {
+pub(crate) fn offset_at<'c>(builder: &Builder<'c>, base: PointerValue<'c>, bytes: IntValue<'c>) -> Result<PointerValue<'c>, BuilderError> {
     let context = base.get_type().get_context();
-    ffi!(inkwell::builder::Builder::build_in_bounds_gep; builder, context.i8_type(), base, &[bytes], "")
+    ffi!(Builder::build_in_bounds_gep; builder, context.i8_type(), base, &[bytes], "")
 }

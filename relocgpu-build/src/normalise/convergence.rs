@@ -1,5 +1,9 @@
 //! Everything is `convergent`: no pass may copy a barrier, or move one into a branch.
 //!
+//! ```llvm
+//! define void @f(ptr %g) { call void %g() … }                            ; before
+//! define void @f(ptr %g) convergent { call void %g() convergent … }      ; after
+//! ```
 //! Marking only the functions that hold barriers is not enough: a helper that is inlined later is duplicated before
 //! anybody sees what is in it, and so is a call through a pointer. LLVM takes the mark off again where it can show
 //! that nothing needs it.

@@ -1,5 +1,9 @@
 //! What is left after optimisation: which references are read, and which kernels can panic.
 //!
+//! ```llvm
+//! @"relocgpu\1Fvalue\1F…" = external global i64          ; before: read in a branch that is never taken
+//! @relocgpu.dead = internal constant i64 0               ; after
+//! ```
 //! Optimising the unit itself would decide for every target at once, so a copy is optimised. A reference that is gone
 //! from it is replaced in the unit by a constant: no run reads it, hence any value will do, and it is never evaluated.
 

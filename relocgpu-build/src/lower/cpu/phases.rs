@@ -16,8 +16,8 @@
 //! again if it follows from arguments and constants, else it lives in memory: all threads' copies side by side, so that
 //! the loops stay fit for vectors.
 
-mod again;
-mod keep;
+mod rematerialise;
+mod spill;
 
 use super::STAGE;
 use super::flow::{Barrier, Flow, barriers};
@@ -83,8 +83,8 @@ fn split<'c>(module: &Module<'c>, function: FunctionValue<'c>) -> Result<Split, 
     let ends: Vec<_> = llvm::instructions(function).into_iter().filter(|i| calls(*i, THREAD_END)).collect();
     let mut split = Splitter::new(module, function, flow).ok_or_else(lost("an argument"))?;
     split.open(&order)?;
-    split.keep_locals()?;
-    split.keep_values()?;
+    split.spill_locals()?;
+    split.spill_values()?;
     // What follows a barrier that was not passed: gone with the branch that led to it.
     ends.into_iter().for_each(Value::erase);
     split.close(&order)?;

@@ -1,4 +1,9 @@
 //! Makes a unit's module the host's again: nothing external but the entries, and no attribute that steers another target.
+//!
+//! ```llvm
+//! define void @f() convergent noinline nounwind { … }      ; before
+//! define internal void @f() nounwind { … }                 ; after
+//! ```
 
 use crate::llvm::{self, Value};
 use crate::symbols::MEMORY;

@@ -11,10 +11,11 @@
 use super::STAGE;
 use crate::error::Error;
 use crate::llvm::constant::Constants;
+use crate::llvm::rewrite::address_in;
 use crate::llvm::{self, Value};
+use inkwell::context::ContextRef;
 use inkwell::module::{Linkage, Module};
-use inkwell::types::BasicTypeEnum;
-use inkwell::values::{BasicValueEnum, GlobalValue};
+use inkwell::values::{BasicValueEnum, GlobalValue, StructValue};
 use std::collections::{HashMap, HashSet};
 
 /// Names of a circle's definition and of what code uses in its place; valid in PTX.
@@ -112,62 +113,76 @@ fn reached(start: Value) -> Vec<Value> {
     found
 }
 
-/// Lays the members out in one constant.
+/// Lays the members out in one constant, which takes their place.
 fn merge<'c>(module: &Module<'c>, members: &[Value<'c>], number: usize) -> Result<Circle, Error> {
-    let context = module.get_context();
     let constants = Constants::new(module);
     let circle = Circle { definition: format!("relocgpu_circle_{number}_"), forward: format!("relocgpu_forward_{number}_") };
-    let forward = llvm::add_global(module, context.i8_type().into(), 0, &circle.forward);
+    let forward = llvm::add_global(module, module.get_context().i8_type().into(), 0, &circle.forward);
     forward.set_constant(true);
 
-    let globals: Vec<GlobalValue> = members.iter().filter_map(|member| member.as_global()).collect();
-    let unreadable = |global: GlobalValue| Error::broken(STAGE, format!("the constant `{}` has no bytes", Value::from(global).name()));
-    let mut offsets = Vec::with_capacity(globals.len());
-    let (mut size, mut align) = (0u64, 1u32);
-    for global in &globals {
-        let own = global.get_alignment().max(1);
-        size = size.next_multiple_of(own.into());
-        offsets.push(size);
-        size += constants.size_of(*global);
-        align = align.max(own);
-    }
-    let mut bytes = vec![0; size as usize];
-    let mut words: Vec<(u64, Value, i64)> = Vec::new();
-    for (global, offset) in globals.iter().zip(&offsets) {
-        let flat = constants.flatten(*global).ok_or_else(|| unreadable(*global))?;
-        bytes[*offset as usize..][..flat.bytes.len()].copy_from_slice(&flat.bytes);
-        words.extend(flat.addresses.into_iter().map(|(at, target, past)| (offset + at, target, past)));
-    }
-    words.sort_by_key(|(at, ..)| *at);
-
-    let mut fields: Vec<BasicValueEnum> = Vec::new();
-    let mut from = 0;
-    for (at, target, past) in words {
-        fields.push(context.const_string(&bytes[from..at as usize], false).into());
-        let within = globals
-            .iter()
-            .position(|global| Value::from(*global) == target)
-            .map(|i| llvm::rewrite::address_in(forward, offsets[i].wrapping_add_signed(past)));
-        let outside = || match target.as_global() {
-            Some(global) => llvm::rewrite::address_in(global, past as u64),
-            None => target,
-        };
-        fields.push(within.unwrap_or_else(outside).as_basic().ok_or_else(|| Error::broken(STAGE, "an address is no pointer"))?);
-        from = at as usize + 8;
-    }
-    fields.push(context.const_string(&bytes[from..], false).into());
-    let value = context.const_struct(&fields, true);
-    let definition = llvm::add_global(module, BasicTypeEnum::from(value.get_type()), 0, &circle.definition);
+    let layout = Layout::of(&constants, members);
+    let value = layout.value(module.get_context(), &constants, forward)?;
+    let definition = llvm::add_global(module, value.get_type().into(), 0, &circle.definition);
     definition.set_initializer(&value);
     definition.set_constant(true);
-    definition.set_alignment(align);
+    definition.set_alignment(layout.align);
     // Nothing uses it by this name until the text is joined.
     definition.set_linkage(Linkage::External);
-    for (global, offset) in globals.iter().zip(offsets) {
-        Value::from(*global).replace_uses(llvm::rewrite::address_in(forward, offset));
+    for (global, offset) in &layout.members {
+        Value::from(*global).replace_uses(address_in(forward, *offset).into());
     }
-    globals.into_iter().for_each(llvm::delete_global);
+    layout.members.into_iter().for_each(|(global, _)| llvm::delete_global(global));
     Ok(circle)
+}
+
+/// Globals side by side, each at its offset.
+struct Layout<'c> {
+    members: Vec<(GlobalValue<'c>, u64)>,
+    size: u64,
+    align: u32,
+}
+
+impl<'c> Layout<'c> {
+    fn of(constants: &Constants, members: &[Value<'c>]) -> Self {
+        let mut layout = Self { members: Vec::with_capacity(members.len()), size: 0, align: 1 };
+        for global in members.iter().filter_map(|member| member.as_global()) {
+            let align = global.get_alignment().max(1);
+            let offset = layout.size.next_multiple_of(align.into());
+            layout.members.push((global, offset));
+            layout.size = offset + constants.size_of(global);
+            layout.align = layout.align.max(align);
+        }
+        layout
+    }
+
+    /// All initialisers as one packed struct, whose words lead to `forward` where they led to a member.
+    fn value(&self, context: ContextRef<'c>, constants: &Constants, forward: GlobalValue<'c>) -> Result<StructValue<'c>, Error> {
+        let mut bytes = vec![0; self.size as usize];
+        let mut words: Vec<(u64, Value, i64)> = Vec::new();
+        for (global, offset) in &self.members {
+            let flat = constants.flatten(*global);
+            let flat = flat.ok_or_else(|| Error::broken(STAGE, format!("the constant `{}` has no bytes", Value::from(*global).name())))?;
+            bytes[*offset as usize..][..flat.bytes.len()].copy_from_slice(&flat.bytes);
+            words.extend(flat.addresses.into_iter().map(|(at, target, past)| (offset + at, target, past)));
+        }
+        words.sort_by_key(|(at, ..)| *at);
+
+        let mut fields: Vec<BasicValueEnum> = Vec::new();
+        let mut from = 0;
+        for (at, target, past) in words {
+            fields.push(context.const_string(&bytes[from..at as usize], false).into());
+            let member = self.members.iter().find(|(global, _)| Value::from(*global) == target);
+            let address = match (member, target.as_global()) {
+                (Some((_, offset)), _) => Some(address_in(forward, offset.wrapping_add_signed(past)).into()),
+                (None, Some(global)) => Some(address_in(global, past as u64).into()),
+                (None, None) => target.as_basic(),
+            };
+            fields.push(address.ok_or_else(|| Error::broken(STAGE, format!("an address is no pointer: {target:?}")))?);
+            from = at as usize + 8;
+        }
+        fields.push(context.const_string(&bytes[from..], false).into());
+        Ok(context.const_struct(&fields, true))
+    }
 }
 
 /// Whether a global is the definition of a circle, which must be seen from outside until then.

@@ -42,8 +42,7 @@ pub(super) fn run(module: &Module, manifest: &Manifest) -> Result<(), Error> {
         }
         let word = llvm::rewrite::address_in(slots, number as u64 * 8);
         let pointer = old.as_pointer_value().get_type();
-        let cast = word.as_basic().map(|word| word.into_pointer_value().const_address_space_cast(pointer));
-        Value::from(old).replace_uses(cast.ok_or_else(|| Error::broken(STAGE, "a slot's address is no pointer"))?.into());
+        Value::from(old).replace_uses(word.const_address_space_cast(pointer).into());
         llvm::delete_global(old);
     }
     Ok(())

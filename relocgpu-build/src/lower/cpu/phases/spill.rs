@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 impl<'c> Splitter<'c> {
     /// Local variables with an address: those in use on both sides of a barrier move to the kept memory.
-    pub(super) fn keep_locals(&mut self) -> Result<(), Unsplit> {
+    pub(super) fn spill_locals(&mut self) -> Result<(), Unsplit> {
         let locals: Vec<_> =
             self.entry.get_instructions().map(Value::from).filter(|i| i.opcode() == Some(LLVMOpcode::LLVMAlloca)).collect();
         for local in locals {
@@ -66,7 +66,7 @@ impl<'c> Splitter<'c> {
     }
 
     /// Values that are used behind a barrier that comes after them.
-    pub(super) fn keep_values(&mut self) -> Result<(), Unsplit> {
+    pub(super) fn spill_values(&mut self) -> Result<(), Unsplit> {
         for made in llvm::instructions(self.function) {
             let block = made.block().ok_or_else(lost("a value's block"))?;
             if block == self.entry {
@@ -80,12 +80,12 @@ impl<'c> Splitter<'c> {
                         continue;
                     }
                     let at = before_use(user, used).ok_or_else(lost("a block's end"))?;
-                    let value = match self.again(made, at) {
+                    let value = match self.rematerialise(made, at) {
                         Some(value) => value,
                         None => {
                             let kept = match slot {
                                 Some(kept) => kept,
-                                None => *slot.insert(self.keep(made)?),
+                                None => *slot.insert(self.spill(made)?),
                             };
                             self.load(made, kept, at)?
                         }
@@ -98,7 +98,7 @@ impl<'c> Splitter<'c> {
     }
 
     /// How a value lies in memory: single bits as bytes.
-    fn kept_type(&self, value: Value<'c>) -> Result<BasicTypeEnum<'c>, Unsplit> {
+    fn slot_type(&self, value: Value<'c>) -> Result<BasicTypeEnum<'c>, Unsplit> {
         match value.ty() {
             Some(AnyTypeEnum::IntType(ty)) if ty.get_bit_width() == 1 => Ok(self.context.i8_type().into()),
             ty => ty.and_then(|ty| BasicTypeEnum::try_from(ty).ok()).ok_or(Unsplit::Unfit),
@@ -106,8 +106,8 @@ impl<'c> Splitter<'c> {
     }
 
     /// Stores a value where it is made.
-    fn keep(&mut self, made: Value<'c>) -> Result<PointerValue<'c>, Unsplit> {
-        let ty = self.kept_type(made)?;
+    fn spill(&mut self, made: Value<'c>) -> Result<PointerValue<'c>, Unsplit> {
+        let ty = self.slot_type(made)?;
         let align = u64::from(self.layout.get_abi_alignment(&ty));
         let slot = self.slot(self.layout.get_abi_size(&ty), align)?;
         let behind = after(made).and_then(Value::as_instruction).ok_or_else(lost("what follows a value"))?;
@@ -124,7 +124,7 @@ impl<'c> Splitter<'c> {
 
     fn load(&self, made: Value<'c>, slot: PointerValue<'c>, at: Value<'c>) -> Result<Value<'c>, Unsplit> {
         self.builder.position_before(&at.as_instruction().ok_or_else(lost("a use"))?);
-        let loaded = self.builder.build_load(self.kept_type(made)?, slot, "")?;
+        let loaded = self.builder.build_load(self.slot_type(made)?, slot, "")?;
         Ok(match made.as_basic().ok_or(Unsplit::Unfit)? {
             BasicValueEnum::IntValue(bit) if bit.get_type().get_bit_width() == 1 => {
                 self.builder.build_int_truncate(loaded.into_int_value(), self.context.bool_type(), "")?.into()

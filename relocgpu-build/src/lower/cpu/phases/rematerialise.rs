@@ -9,11 +9,11 @@ use inkwell::llvm_sys::LLVMOpcode;
 use std::collections::HashMap;
 
 /// Instructions that are computed again rather than kept.
-const MAX_AGAIN: usize = 16;
+const MAX_REMATERIALISED: usize = 16;
 
 impl<'c> Splitter<'c> {
     /// Computes a value once more, if it follows from what every phase has.
-    pub(super) fn again(&self, made: Value<'c>, at: Value<'c>) -> Option<Value<'c>> {
+    pub(super) fn rematerialise(&self, made: Value<'c>, at: Value<'c>) -> Option<Value<'c>> {
         let mut needed = Vec::new();
         self.collect(made, &mut needed)?;
         let mut copies: HashMap<Value<'c>, Value<'c>> = HashMap::new();
@@ -48,6 +48,6 @@ impl<'c> Splitter<'c> {
             self.collect(operand, needed)?;
         }
         needed.push(value);
-        (needed.len() <= MAX_AGAIN).then_some(())
+        (needed.len() <= MAX_REMATERIALISED).then_some(())
     }
 }
