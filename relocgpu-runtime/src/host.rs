@@ -1,6 +1,8 @@
 //! Kernels as ordinary functions: run on the host, one thread after the other.
 
+#[cfg(not(relocgpu_device))]
 use crate::backend::Limits;
+#[cfg(not(relocgpu_device))]
 use crate::device::intrinsic::{self, Place};
 use crate::grid::Grid;
 
@@ -22,6 +24,7 @@ use crate::grid::Grid;
 ///
 /// # Panics
 /// If `thread` does, or the grid is one that no device takes.
+#[cfg(not(relocgpu_device))]
 pub fn run(grid: Grid, mut thread: impl FnMut()) {
     let any = Limits { threads_per_block: u32::MAX, block: [u32::MAX; 3], grid: [u32::MAX; 3], shared_bytes: 0 };
     grid.check(&any).unwrap_or_else(|error| panic!("{error}"));
@@ -33,7 +36,14 @@ pub fn run(grid: Grid, mut thread: impl FnMut()) {
     }
 }
 
+/// What the device pass needs to check the types of who calls it.
+#[cfg(relocgpu_device)]
+pub fn run(_grid: Grid, _thread: impl FnMut()) {
+    panic!("`host::run` runs kernels on the host, and no kernel calls it");
+}
+
 /// All points below `dim`, x the fastest.
+#[cfg(not(relocgpu_device))]
 fn points([x, y, z]: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     (0..z).flat_map(move |z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])))
 }

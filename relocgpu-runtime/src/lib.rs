@@ -86,7 +86,7 @@ mod error;
 mod grid;
 #[cfg(feature = "host")]
 mod handle;
-#[cfg(all(feature = "host", not(relocgpu_device)))]
+#[cfg(feature = "host")]
 pub mod host;
 #[cfg(feature = "host")]
 mod host_ref;

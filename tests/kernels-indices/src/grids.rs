@@ -1,10 +1,10 @@
 //! Indices of threads and blocks in launches of one to three dimensions.
 
 use check::{Check, Outcome, checks, equal, that};
-use relocgpu_runtime::{Error, prelude::*};
+use relocgpu_runtime::{Error, host, prelude::*};
 
 pub fn checks() -> Vec<Check> {
-    checks![places, empty_grids, impossible_grids, more_threads_than_elements, default_blocks]
+    checks![places, as_on_the_host, empty_grids, impossible_grids, more_threads_than_elements, default_blocks]
 }
 
 /// What a thread says of itself.
@@ -32,6 +32,18 @@ fn places(device: &Device) -> Outcome {
         let mut out = device.zeroed::<Place>(all as usize)?;
         report::launch(device, grid, &mut out)?;
         let expected: Vec<Place> = (0..all).map(|i| [dim(threads, i % per_block), dim(blocks, i / per_block), threads, blocks]).collect();
+        equal("report", &out.download()?, &expected)?;
+    }
+    Ok(())
+}
+
+/// The kernel itself, thread by thread on the host.
+fn as_on_the_host(device: &Device) -> Outcome {
+    for grid in [Grid::new(1, 1), Grid::new(3, 33), Grid::new((2, 3), (4, 5)), Grid::new((2, 1, 3), (3, 2, 4))] {
+        let mut expected = [Place::default(); 130];
+        host::run(grid, || report(DisjointSlice::from(&mut expected[..])));
+        let mut out = device.zeroed::<Place>(expected.len())?;
+        report::launch(device, grid, &mut out)?;
         equal("report", &out.download()?, &expected)?;
     }
     Ok(())
