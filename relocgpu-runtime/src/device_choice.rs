@@ -2,19 +2,21 @@
 
 use crate::backend::DeviceKind;
 use crate::error::{Error, Result};
+use std::ffi::OsString;
 
 /// Environment variable that says which device [`Device::best`](crate::Device::best) returns.
 pub(crate) const VARIABLE: &str = "RELOCGPU_DEVICE";
 
 /// What the environment asks for, if anything.
 pub(crate) fn from_environment() -> Result<Option<DeviceKind>> {
-    // A privileged process takes no advice from whoever started it.
-    if privileged() {
-        return Ok(None);
-    }
-    match std::env::var_os(VARIABLE) {
-        Some(value) => parse(&value.to_string_lossy()),
-        None => Ok(None),
+    choice(privileged(), std::env::var_os(VARIABLE))
+}
+
+/// What a value asks for. A privileged process takes no advice from whoever started it.
+fn choice(privileged: bool, value: Option<OsString>) -> Result<Option<DeviceKind>> {
+    match value {
+        Some(value) if !privileged => parse(&value.to_string_lossy()),
+        _ => Ok(None),
     }
 }
 
@@ -59,8 +61,14 @@ mod tests {
         }
     }
 
+    /// That the system's word is asked for is held by `tests/device_choice.rs`, with a program that is privileged.
     #[test]
-    fn tests_are_not_privileged() {
+    fn a_privileged_process_is_not_asked() {
         assert!(!privileged());
+        for value in ["cpu", "cuda:0", "nonsense"].map(OsString::from) {
+            assert_eq!(choice(true, Some(value.clone())), Ok(None));
+            assert_eq!(choice(false, Some(value.clone())), parse(value.to_str().unwrap()));
+        }
+        assert_eq!((choice(true, None), choice(false, None)), (Ok(None), Ok(None)));
     }
 }

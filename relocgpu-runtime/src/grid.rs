@@ -196,6 +196,10 @@ mod tests {
         assert!(fault(Grid::new(1, (32, 33))).contains("1056 threads of a block, the device takes 1024"));
         assert!(fault(Grid::new(1, (1, 1, 65))).contains("65 threads of a block in z, the device takes 64"));
         assert!(fault(Grid::new((1, 65536), 1)).contains("65536 blocks in y, the device takes 65535"));
+        assert!(fault(Grid::new((1, 1, 65536), 1)).contains("65536 blocks in z, the device takes 65535"));
+        assert!(fault(Grid::new(1 << 31, 1)).contains("2147483648 blocks in x, the device takes 2147483647"));
+        assert!(fault(Grid::new(1, 1025)).contains("1025 threads of a block in x, the device takes 1024"));
+        assert!(fault(Grid::new(1, (1, 1025))).contains("1025 threads of a block in y, the device takes 1024"));
     }
 
     #[test]

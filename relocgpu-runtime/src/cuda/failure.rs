@@ -133,6 +133,7 @@ const KNOWN: &[(c_uint, After, &str, &str)] = &[
         "CUDA_ERROR_LAUNCH_FAILED",
         "a kernel failed, for example by a trap or a stack that was too small; compute-sanitizer finds the line",
     ),
+    (721, Lost, "CUDA_ERROR_TENSOR_MEMORY_LEAK", "a kernel ended without giving its tensor memory back; look at its inline assembly"),
     (801, Works, "CUDA_ERROR_NOT_SUPPORTED", "the driver or the GPU cannot do this"),
     (802, Works, "CUDA_ERROR_SYSTEM_NOT_READY", "the GPUs are not ready; start the nvidia-fabricmanager service"),
     (
@@ -153,6 +154,7 @@ const KNOWN: &[(c_uint, After, &str, &str)] = &[
         "CUDA_ERROR_MPS_CLIENT_TERMINATED",
         "the MPS service ended this program's work after a fault of some program; start it again",
     ),
+    (911, Lost, "CUDA_ERROR_EXTERNAL_DEVICE", "a device outside of CUDA that the GPU waited for reported a fault"),
     (999, Lost, "CUDA_ERROR_UNKNOWN", "the driver gives no reason; the system's log (`dmesg`) may"),
 ];
 

@@ -152,7 +152,10 @@ impl Queue {
         self.run_after_errors(|driver| {
             let outcome = work(driver);
             // SAFETY: the queue's own stream.
-            unsafe { driver.cuStreamSynchronize(self.stream) }.and(outcome)
+            match (outcome, unsafe { driver.cuStreamSynchronize(self.stream) }) {
+                (Err(first), Err(second)) => Err(if second.is_sticky() && !first.is_sticky() { second } else { first }),
+                (outcome, waited) => outcome.and(waited),
+            }
         })?;
         self.passed(upto)
     }

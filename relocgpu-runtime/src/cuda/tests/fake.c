@@ -1,27 +1,50 @@
-/* A driver for unit tests. It has memory, and runs what is on a stream as late as the manual allows: when somebody
-   waits. "PTX" is lines of `entry NAME THREADS`, `global NAME BYTES` and `bad TEXT`. Kernels are named below.
+/* A driver for tests: the functions that relocgpu, `cust` and `cudarc` call.
+
+   It holds its callers to the manual. A call needs the right context on the calling thread's stack; streams, events and
+   modules belong to a context; copies and kernels stay inside living memory. What is on a stream runs as late as it may:
+   when somebody waits for it, and no other stream with it, but for what events and the default stream order.
+
+   It runs no PTX: of a module it reads the declarations, or lines of `entry NAME THREADS`, `global NAME BYTES`, `bad TEXT`.
+   What kernels do is written in `fake_kernels.h`, by their names.
+
+   A process that finds it as its libcuda may set FAKE_DEVICES=N, and FAKE_FAULT=CALL:AFTER:CODE as for `fake_fault`.
    Compiled with -DWITHOUT_POOLS or -DWITHOUT_STREAMS it lacks newer or needed functions. */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef unsigned long long ptr;
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, NOT_FOUND = 500 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
+enum { DEVICES = 4, STACK = 16 };
 
 /* ---- what tests set and read ---- */
 
 int fake_devices = 1, fake_version = 12020, fake_major = 9, fake_minor = 0, fake_pools = 1, fake_blocks_live, fake_pinned_live,
     fake_modules_live, fake_streams_live, fake_contexts_live, fake_events_live;
-__thread int fake_depth;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char log_text[1 << 20];
+static size_t log_used;
 static struct { char call[64]; int after, code; } faults[16];
-static int sticky;
+
+struct context { int device, alive, sticky; };
+static struct context primaries[DEVICES], others[16];
+static __thread struct context *stack[STACK];
+static __thread int depth;
+static struct context *current(void) { return depth ? stack[depth - 1] : 0; }
+
+/* One lock around every call: held until the function that took it returns. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static void unlock(int *held) { (void)held; pthread_mutex_unlock(&lock); }
+#define LOCKED int held __attribute__((cleanup(unlock), unused)) = pthread_mutex_lock(&lock)
 
 const char *fake_log(void) { return log_text; }
-void fake_clear(void) { log_text[0] = 0; }
+void fake_clear(void) { log_text[log_used = 0] = 0; }
+/* Depth of the calling thread's stack of contexts, and its top. */
+int fake_depth(void) { return depth; }
+void *fake_current(void) { return current(); }
 void fake_fault(const char *call, int after, int code) {
     for (int i = 0; i < 16; i++)
         if (!faults[i].call[0]) {
@@ -32,194 +55,168 @@ void fake_fault(const char *call, int after, int code) {
         }
 }
 
-static void note(const char *call) {
-    pthread_mutex_lock(&lock);
-    size_t used = strlen(log_text);
-    if (used + strlen(call) + 2 < sizeof log_text) sprintf(log_text + used, "%s\n", call);
-    pthread_mutex_unlock(&lock);
+__attribute__((constructor)) static void from_environment(void) {
+    const char *devices = getenv("FAKE_DEVICES"), *text = getenv("FAKE_FAULT");
+    char call[64];
+    int after, code;
+    if (devices) fake_devices = atoi(devices);
+    if (text && sscanf(text, "%63[^:]:%d:%d", call, &after, &code) == 3) fake_fault(call, after, code);
+}
+
+static void note(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    log_used += vsnprintf(log_text + log_used, sizeof log_text - log_used - 2, format, arguments);
+    va_end(arguments);
+    if (log_used > sizeof log_text - 256) log_used = sizeof log_text - 256;
+    strcpy(log_text + log_used++, "\n");
+}
+/* Results after which a context takes no more work. */
+static int is_sticky(int code) {
+    static const short codes[] = { 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999 };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) if (codes[i] == code) return 1;
+    return 0;
 }
 static int enter(const char *call, int needs_context) {
-    note(call);
+    note("%s", call);
     for (int i = 0; i < 16; i++)
         if (!strcmp(faults[i].call, call) && faults[i].after-- == 0) {
             faults[i].call[0] = 0;
-            if (faults[i].code >= 700 && faults[i].code != 701) sticky = faults[i].code;
+            if (is_sticky(faults[i].code) && current()) current()->sticky = faults[i].code;
             return faults[i].code;
         }
-    if (needs_context && fake_depth < 1) return INVALID_CONTEXT;
-    return needs_context ? sticky : SUCCESS;
+    if (!needs_context) return SUCCESS;
+    if (!current() || !current()->alive) return INVALID_CONTEXT;
+    return current()->sticky;
 }
-#define CALL(needs_context) do { int code = enter(__func__, needs_context); if (code) return code; } while (0)
+#define CALL(needs_context) LOCKED; do { int code = enter(__func__, needs_context); if (code) return code; } while (0)
+#define NEED(condition, code) do { if (!(condition)) { note("# %s: not " #condition, __func__); return code; } } while (0)
 
-/* ---- modules ---- */
+#include "fake_memory.h"
+#include "fake_streams.h"
 
-struct module { char names[32][80]; char *globals[32]; size_t sizes[32]; int count; };
-struct function { struct module *module; char name[64]; int threads; };
+/* ---- the driver's functions ---- */
+
+int cuInit(unsigned flags) { CALL(0); return flags; }
+int cuDriverGetVersion(int *v) { CALL(0); *v = fake_version; return 0; }
+int cuGetErrorString(int code, const char **text) { static char number[32]; snprintf(number, sizeof number, "error %d", code); *text = number; return 0; }
+int cuGetErrorName(int code, const char **text) { return cuGetErrorString(code, text); }
+int cuDeviceGetCount(int *n) { CALL(0); *n = fake_devices; return 0; }
+int cuDeviceGet(int *d, int i) { CALL(0); NEED(i >= 0 && i < fake_devices, INVALID_DEVICE); *d = i; return 0; }
+int cuDeviceGetName(char *name, int n, int d) { CALL(0); snprintf(name, n, "Fake %d", d); return 0; }
+int cuDeviceGetAttribute(int *v, int a, int d) {
+    CALL(0);
+    NEED(d >= 0 && d < fake_devices, INVALID_DEVICE);
+    switch (a) {
+    case 1: case 2: case 3: *v = 1024; return 0;
+    case 4: *v = 64; return 0;
+    case 5: *v = 0x7fffffff; return 0;
+    case 6: case 7: *v = 65535; return 0;
+    case 8: *v = 49152; return 0;
+    case 75: *v = fake_major; return 0;
+    case 76: *v = fake_minor; return 0;
+    case 115: *v = fake_pools; return 0;
+    default: return INVALID_VALUE;
+    }
+}
+int cuDevicePrimaryCtxRetain(struct context **c, int d) {
+    CALL(0);
+    NEED(d >= 0 && d < fake_devices, INVALID_DEVICE);
+    fake_contexts_live++;
+    primaries[d].device = d;
+    primaries[d].alive++;
+    *c = &primaries[d];
+    return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int d) { CALL(0); NEED(primaries[d].alive, INVALID_CONTEXT); fake_contexts_live--; primaries[d].alive--; return 0; }
+int cuCtxCreate_v2(struct context **c, unsigned flags, int d) {
+    CALL(0);
+    NEED(!flags && depth < STACK, INVALID_VALUE);
+    for (int i = 0; i < 16; i++)
+        if (!others[i].alive) {
+            fake_contexts_live++;
+            others[i] = (struct context){ .device = d, .alive = 1 };
+            stack[depth++] = *c = &others[i];
+            return 0;
+        }
+    return OUT_OF_MEMORY;
+}
+int cuCtxCreate_v3(struct context **c, void *affinity, int count, unsigned flags, int d) { (void)affinity; return count ? INVALID_VALUE : cuCtxCreate_v2(c, flags, d); }
+int cuCtxDestroy_v2(struct context *c) {
+    CALL(0);
+    NEED(c && c->alive, INVALID_CONTEXT);
+    c->alive = 0;
+    fake_contexts_live--;
+    if (current() == c) depth--;
+    return 0;
+}
+int cuCtxPushCurrent_v2(struct context *c) {
+    LOCKED;
+    int code = enter("push", 0);
+    if (code) return code;
+    NEED(c && c->alive && depth < STACK, INVALID_CONTEXT);
+    stack[depth++] = c;
+    return 0;
+}
+int cuCtxPopCurrent_v2(struct context **c) { LOCKED; note("pop"); NEED(depth, INVALID_CONTEXT); *c = stack[--depth]; return 0; }
+int cuCtxSetCurrent(struct context *c) {
+    CALL(0);
+    if (depth) depth--;
+    if (c) stack[depth++] = c;
+    return 0;
+}
+int cuCtxGetCurrent(struct context **c) { CALL(0); *c = current(); return 0; }
+int cuCtxGetDevice(int *d) { CALL(1); *d = current()->device; return 0; }
+int cuCtxSynchronize(void) { CALL(1); return drain_context(current()); }
+
+struct module { struct context *context; int alive, count; char names[32][80]; char *globals[32]; size_t sizes[32]; };
+struct function { struct module *module; char name[80]; int threads; };
 
 static char *global(struct module *module, const char *name, size_t *bytes) {
     for (int i = 0; i < module->count; i++)
         if (!strcmp(module->names[i], name)) { if (bytes) *bytes = module->sizes[i]; return module->globals[i]; }
     return 0;
 }
-
-/* ---- streams: a list of what is to be done ---- */
-
-enum kind { COPY, SET8, SET32, LAUNCH, FREE };
-struct command { enum kind kind; char *to; const char *from; size_t n; uint32_t value; struct function *function; unsigned grid, block; char params[4096]; };
-static struct command *commands;
-static int command_count;
-
-static void run(struct command *c) {
-    switch (c->kind) {
-    case COPY: memcpy(c->to, c->from, c->n); break;
-    case SET8: memset(c->to, (int)c->value, c->n); break;
-    case SET32: for (size_t i = 0; i < c->n; i++) ((uint32_t *)c->to)[i] = c->value; break;
-    case FREE: memset(c->to, 0xdd, 1); free(c->to - 256); break;
-    case LAUNCH: {
-        struct { float *data; uint64_t len; float by; } *p = (void *)c->params;
-        char *name = c->function->name;
-        if (!strcmp(name, "scale"))
-            for (uint64_t i = 0; i < p->len && i < (uint64_t)c->grid * c->block; i++) p->data[i] *= p->by;
-        else if (!strcmp(name, "add_slots")) {
-            size_t bytes = 0;
-            uint64_t *slots = (void *)global(c->function->module, "relocgpu_slots", &bytes);
-            for (uint64_t i = 0; i < p->len; i++)
-                for (size_t s = 0; s < bytes / 8; s++) p->data[i] += (float)slots[s];
-        } else if (!strncmp(name, "panic", 5)) {
-            uint32_t *claim = (void *)global(c->function->module, "relocgpu_panic_claim", 0);
-            char **record = (void *)global(c->function->module, "relocgpu_panic_record", 0);
-            if (!*claim) {
-                struct { uint32_t state, kind; uint64_t location, args[3]; uint32_t thread[3], block[3]; } *r = (void *)*record;
-                *claim = 1;
-                r->kind = 1;
-                r->location = 1;
-                r->args[0] = 9;
-                r->args[1] = 4;
-                r->thread[0] = 5;
-                r->state = 1;
-            }
-        } else if (!strcmp(name, "trap")) sticky = 719;
-    }
-    }
+static void declare(struct module *module, const char *name, size_t bytes) {
+    snprintf(module->names[module->count], 80, "%s", name);
+    module->sizes[module->count] = bytes;
+    module->globals[module->count++] = (char *)add_block(calloc(1, bytes), bytes, GLOBAL, module->context);
 }
-static int drain(void) {
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < command_count; i++) if (!sticky) run(&commands[i]);
-    command_count = 0;
-    pthread_mutex_unlock(&lock);
-    return sticky;
+static void declare_entry(struct module *module, const char *name, int threads) {
+    struct function *function = calloc(1, sizeof *function);
+    *function = (struct function){ .module = module, .threads = threads };
+    snprintf(function->name, sizeof function->name, "%s", name);
+    snprintf(module->names[module->count], 80, "entry %.70s", name);
+    module->globals[module->count++] = (char *)function;
 }
-static int push(struct command command) {
-    pthread_mutex_lock(&lock);
-    commands = realloc(commands, (command_count + 1) * sizeof *commands);
-    commands[command_count++] = command;
-    pthread_mutex_unlock(&lock);
-    return 0;
+/* A line of PTX such as `.visible .const .align 8 .b8 relocgpu_slots[16];`: words have 8 bytes in `.u64`, else 4. */
+static void declare_variable(struct module *module, const char *line) {
+    char text[256], *word, *last = 0;
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n;="), line);
+    size_t bytes = strstr(text, "64 ") ? 8 : 4;
+    for (word = strtok(text, " \t"); word; word = strtok(0, " \t")) last = word;
+    char *bracket = last ? strchr(last, '[') : 0;
+    if (bracket) { bytes = strtoul(bracket + 1, 0, 10); *bracket = 0; }
+    if (last) declare(module, last, bytes);
 }
-
-/* ---- the driver's functions ---- */
-
-int cuInit(unsigned flags) { CALL(0); return flags; }
-int cuDriverGetVersion(int *v) { CALL(0); *v = fake_version; return 0; }
-int cuDeviceGetCount(int *n) { CALL(0); *n = fake_devices; return 0; }
-int cuDeviceGet(int *d, int i) { CALL(0); *d = i; return 0; }
-int cuDeviceGetName(char *name, int n, int d) { CALL(0); snprintf(name, n, "Fake %d", d); return 0; }
-int cuDeviceGetAttribute(int *v, int a, int d) {
-    CALL(0);
-    switch (a) {
-    case 1: *v = 1024; break;
-    case 2: case 3: *v = 1024; break;
-    case 4: *v = 64; break;
-    case 5: *v = 0x7fffffff; break;
-    case 6: case 7: *v = 65535; break;
-    case 8: *v = 49152; break;
-    case 75: *v = fake_major; break;
-    case 76: *v = fake_minor; break;
-    case 115: *v = fake_pools; break;
-    default: return INVALID_VALUE;
-    }
-    return d < fake_devices ? 0 : 101;
-}
-int cuDevicePrimaryCtxRetain(void **c, int d) { CALL(0); fake_contexts_live++; *c = (void *)(intptr_t)(100 + d); return 0; }
-int cuDevicePrimaryCtxRelease_v2(int d) { CALL(0); fake_contexts_live--; return 0; }
-int cuCtxPushCurrent_v2(void *c) { int code = enter("push", 0); if (code) return code; fake_depth++; return 0; }
-int cuCtxPopCurrent_v2(void **c) { fake_depth--; note("pop"); return 0; }
-int cuCtxGetDevice(int *d) { CALL(1); *d = 0; return 0; }
-int cuStreamGetCtx(void *s, void **c) { CALL(1); *c = (void *)(intptr_t)((intptr_t)s == 21 ? 101 : 100); return 0; }
-int cuPointerGetAttribute(void *out, int a, ptr at) {
-    CALL(1);
-    /* 0x1000 is of another context, 0x2000 of a pool of device 0, 0x3000 of a pool of device 1, below that unknown. */
-    if (at < 0x1000) return INVALID_VALUE;
-    if (a == 1) *(void **)out = at == 0x1000 ? (void *)101 : at <= 0x3000 ? 0 : (void *)100;
-    else *(int *)out = at == 0x3000;
-    return 0;
-}
-#ifndef WITHOUT_STREAMS
-int cuStreamCreate(void **s, unsigned flags) { CALL(1); fake_streams_live++; *s = (void *)7; return 0; }
-#endif
-int cuStreamDestroy_v2(void *s) { CALL(1); fake_streams_live--; return 0; }
-int cuStreamSynchronize(void *s) { CALL(1); return drain(); }
-int cuStreamWaitEvent(void *s, void *e, unsigned flags) { CALL(1); return 0; }
-int cuEventCreate(void **e, unsigned flags) { CALL(1); fake_events_live++; *e = (void *)9; return 0; }
-int cuEventDestroy_v2(void *e) { CALL(1); fake_events_live--; return 0; }
-int cuEventRecord(void *e, void *s) { CALL(1); return 0; }
-int cuEventSynchronize(void *e) { CALL(1); return drain(); }
-int cuEventElapsedTime(float *ms, void *a, void *b) { CALL(1); *ms = 1.5f; return 0; }
-
-static int allocate(ptr *at, size_t n) {
-    char *block = malloc(n + 256);
-    if (n > (size_t)1 << 40 || !block) return OUT_OF_MEMORY;
-    memset(block, 0xcc, n + 256);
-    fake_blocks_live++;
-    *at = (ptr)(block + 256);
-    return 0;
-}
-int cuMemAlloc_v2(ptr *at, size_t n) { CALL(1); return allocate(at, n); }
-int cuMemFree_v2(ptr at) { CALL(1); fake_blocks_live--; free((char *)at - 256); return 0; }
-#ifndef WITHOUT_POOLS
-int cuMemAllocAsync(ptr *at, size_t n, void *s) { CALL(1); return allocate(at, n); }
-int cuMemFreeAsync(ptr at, void *s) { CALL(1); fake_blocks_live--; return push((struct command){ .kind = FREE, .to = (char *)at }); }
-#endif
-int cuMemHostAlloc(void **at, size_t n, unsigned flags) { CALL(1); fake_pinned_live++; *at = malloc(n); return 0; }
-int cuMemFreeHost(void *at) { CALL(1); fake_pinned_live--; free(at); return 0; }
-int cuMemHostGetDevicePointer_v2(ptr *at, void *host, unsigned flags) { CALL(1); *at = (ptr)host; return 0; }
-static int copy(ptr to, ptr from, size_t n) { return push((struct command){ .kind = COPY, .to = (char *)to, .from = (char *)from, .n = n }); }
-int cuMemcpyHtoDAsync_v2(ptr to, void *from, size_t n, void *s) {
-    char text[64];
-    snprintf(text, sizeof text, "HtoD %zu", n);
-    note(text);
-    CALL(1);
-    return copy(to, (ptr)from, n);
-}
-int cuMemcpyDtoHAsync_v2(void *to, ptr from, size_t n, void *s) { CALL(1); return copy((ptr)to, from, n); }
-int cuMemcpyDtoDAsync_v2(ptr to, ptr from, size_t n, void *s) { CALL(1); return copy(to, from, n); }
-int cuMemsetD8Async(ptr at, unsigned char v, size_t n, void *s) { CALL(1); return push((struct command){ .kind = SET8, .to = (char *)at, .value = v, .n = n }); }
-int cuMemsetD32Async(ptr at, unsigned v, size_t n, void *s) { CALL(1); return push((struct command){ .kind = SET32, .to = (char *)at, .value = v, .n = n }); }
-
 int cuModuleLoadDataEx(struct module **out, const char *text, unsigned n, int *names, void **values) {
     CALL(1);
     struct module *module = calloc(1, sizeof *module);
+    module->context = current();
+    module->alive = 1;
     for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : 0) {
-        char name[64];
+        char name[80];
         size_t bytes;
+        NEED(module->count < 32, INVALID_VALUE);
         if (!strncmp(line, "bad ", 4)) {
             for (unsigned i = 0; i < n; i++)
                 if (names[i] == 5) snprintf(values[i], 1024, "ptxas fatal: %s", line + 4);
-            free(module);
             return 218;
         }
-        if (sscanf(line, "global %63s %zu", name, &bytes) == 2) {
-            strcpy(module->names[module->count], name);
-            module->sizes[module->count] = bytes;
-            module->globals[module->count++] = calloc(1, bytes);
-        } else if (sscanf(line, "entry %63s %zu", name, &bytes) == 2) {
-            struct function *function = calloc(1, sizeof *function);
-            function->module = module;
-            strcpy(function->name, name);
-            function->threads = (int)bytes;
-            snprintf(module->names[module->count], 80, "entry %s", name);
-            module->globals[module->count++] = (char *)function;
-        }
+        if (sscanf(line, "global %79s %zu", name, &bytes) == 2) declare(module, name, bytes);
+        else if (sscanf(line, "entry %79s %zu", name, &bytes) == 2) declare_entry(module, name, (int)bytes);
+        else if (sscanf(line, ".visible .entry %79[A-Za-z0-9_$]", name) == 1) declare_entry(module, name, 1024);
+        else if (!strncmp(line, ".visible .const ", 16) || !strncmp(line, ".visible .global ", 17)) declare_variable(module, line);
     }
     fake_modules_live++;
     *out = module;
@@ -227,27 +224,39 @@ int cuModuleLoadDataEx(struct module **out, const char *text, unsigned n, int *n
 }
 int cuModuleUnload(struct module *m) {
     CALL(1);
-    for (int i = 0; i < m->count; i++) free(m->globals[i]);
-    free(m);
+    NEED(m->alive && m->context == current(), INVALID_HANDLE);
+    m->alive = 0;
+    for (int i = 0; i < m->count; i++)
+        if (strncmp(m->names[i], "entry ", 6)) drop_block((ptr)m->globals[i], GLOBAL);
     fake_modules_live--;
     return 0;
 }
-int cuModuleGetGlobal_v2(ptr *at, size_t *bytes, struct module *m, const char *name) { CALL(1); *at = (ptr)global(m, name, bytes); return *at ? 0 : NOT_FOUND; }
+int cuModuleGetGlobal_v2(ptr *at, size_t *bytes, struct module *m, const char *name) { CALL(1); NEED(m->alive, INVALID_HANDLE); *at = (ptr)global(m, name, bytes); return *at ? 0 : NOT_FOUND; }
 int cuModuleGetFunction(struct function **f, struct module *m, const char *name) {
     char entry[80];
     CALL(1);
-    snprintf(entry, sizeof entry, "entry %s", name);
+    NEED(m->alive, INVALID_HANDLE);
+    snprintf(entry, sizeof entry, "entry %.70s", name);
     *f = (void *)global(m, entry, 0);
     return *f ? 0 : NOT_FOUND;
 }
-int cuFuncGetAttribute(int *v, int a, struct function *f) { CALL(1); *v = f->threads; return 0; }
-int cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *s, void **params, void **extra) {
+int cuFuncGetAttribute(int *v, int a, struct function *f) { CALL(1); NEED(a == 0, INVALID_VALUE); *v = f->threads; return 0; }
+
+#include "fake_kernels.h"
+
+int cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, struct stream *s, void **params, void **extra) {
     CALL(1);
-    if (params || shared || !gx || !bx) return INVALID_VALUE;
-    struct command c = { .kind = LAUNCH, .function = f, .grid = gx * gy * gz, .block = bx * by * bz };
+    NEED(f->module->alive && f->module->context == current(), INVALID_HANDLE);
+    NEED(!params && !shared && gx && gy && gz && bx && by && bz, INVALID_VALUE);
+    NEED(gx <= 0x7fffffff && gy <= 65535 && gz <= 65535 && bx <= 1024 && by <= 1024 && bz <= 64 && bx * by * bz <= 1024, INVALID_VALUE);
+    NEED(bx * by * bz <= (unsigned)f->threads, 701);
+    struct launch *launch = calloc(1, sizeof *launch);
+    *launch = (struct launch){ .function = f, .threads = (uint64_t)gx * gy * gz * bx * by * bz };
+    size_t bytes = 0;
     if (extra) {
-        if ((intptr_t)extra[0] != 1 || (intptr_t)extra[2] != 2 || extra[4] || *(size_t *)extra[3] > sizeof c.params) return INVALID_VALUE;
-        memcpy(c.params, extra[1], *(size_t *)extra[3]);
+        NEED((intptr_t)extra[0] == 1 && (intptr_t)extra[2] == 2 && !extra[4] && *(size_t *)extra[3] <= sizeof launch->params, INVALID_VALUE);
+        memcpy(launch->params, extra[1], bytes = *(size_t *)extra[3]);
     }
-    return push(c);
+    note("launch %s %ux%ux%u %ux%ux%u %zu", f->name, gx, gy, gz, bx, by, bz, bytes);
+    return push(s, (struct command){ .kind = LAUNCH, .run = run_kernel, .launch = launch });
 }

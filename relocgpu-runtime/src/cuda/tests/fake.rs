@@ -43,7 +43,11 @@ impl Fake {
     }
 
     pub fn cuda(&self) -> Cuda {
-        Cuda::new(self.driver(), 0).map_err(|missing| format!("{missing:?}")).unwrap()
+        self.cuda_of(self.driver(), 0)
+    }
+
+    pub fn cuda_of(&self, driver: Arc<Driver>, ordinal: usize) -> Cuda {
+        Cuda::new(driver, ordinal).map_err(|missing| format!("{missing:?}")).unwrap()
     }
 
     pub fn set(&self, name: &str, value: c_int) {
@@ -74,6 +78,26 @@ impl Fake {
             let text = CStr::from_ptr(log()).to_str().unwrap().lines().map(str::to_owned).collect();
             self.library.get::<unsafe extern "C" fn()>(b"fake_clear").unwrap()();
             text
+        }
+    }
+
+    /// A function of the library, as the program calls it on its own.
+    ///
+    /// # Safety
+    /// `T` is the function's type.
+    pub unsafe fn function<T>(&self, name: &str) -> libloading::Symbol<'_, T> {
+        // SAFETY: the caller's promise.
+        unsafe { self.library.get(name.as_bytes()) }.unwrap()
+    }
+
+    /// The calling thread's stack of contexts: its depth, and what is current.
+    pub fn stack(&self) -> (c_int, usize) {
+        // SAFETY: the functions' signatures in fake.c.
+        unsafe {
+            (
+                self.function::<unsafe extern "C" fn() -> c_int>("fake_depth")(),
+                self.function::<unsafe extern "C" fn() -> usize>("fake_current")(),
+            )
         }
     }
 

@@ -185,3 +185,83 @@ fn a_failing_copy_or_allocation_of_the_loader_leaves_nothing() {
         assert_eq!(fake.get("fake_pinned_live"), 4, "{call}");
     }
 }
+
+/// Those after which, by the manual, "the context cannot be used" or "any further CUDA work will return the same error".
+#[test]
+fn every_error_that_ends_a_context_loses_the_device() {
+    for code in [4, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999] {
+        for call in ["cuStreamSynchronize", "cuLaunchKernel", "cuMemcpyDtoHAsync_v2"] {
+            let fake = Fake::new();
+            let cuda = fake.cuda();
+            let module = module(&cuda);
+            let at = upload(&cuda, &[1.0]);
+            fake.fault(call, 0, code);
+            let error = launch(&*module, 0, at, 1, 2.0).and_then(|()| read(&cuda, at, 1)).unwrap_err();
+            let text = error.to_string();
+            assert!(matches!(error, Error::DeviceLost { .. }), "{text}");
+            assert!(text.contains(&format!("{call} failed with {code}, CUDA_ERROR_")) && text.contains("`k::scale`"), "{text}");
+            fake.log();
+            assert_eq!(cuda.allocate(8).unwrap_err(), error);
+            cuda.free(at, 4);
+            drop((module, cuda));
+            assert_eq!(fake.log(), ["cuDevicePrimaryCtxRelease_v2"], "{code}");
+        }
+    }
+}
+
+#[test]
+fn other_errors_pass() {
+    for code in [1, 2, 46, 101, 500, 801, 802, 12345] {
+        let fake = Fake::new();
+        let cuda = fake.cuda();
+        let at = upload(&cuda, &[1.0]);
+        fake.fault("cuMemcpyDtoHAsync_v2", 0, code);
+        let error = read(&cuda, at, 1).unwrap_err();
+        assert!(matches!(&error, Error::Driver { call: "cuMemcpyDtoHAsync_v2", code: found, .. } if *found == code), "{error}");
+        assert_eq!(read(&cuda, at, 1).unwrap(), [1.0], "{code}");
+    }
+}
+
+#[test]
+fn what_the_driver_says_to_ptx_names_image_call_and_remedy() {
+    for (code, remedy) in [
+        (200, "build the program again"),
+        (218, "relocgpu inspect --extract"),
+        (221, "NVIDIA_DRIVER_CAPABILITIES"),
+        (223, "unset CUDA_DISABLE_PTX_JIT"),
+        (300, "see CUresult"),
+    ] {
+        let fake = Fake::new();
+        let cuda = fake.cuda();
+        fake.fault("cuModuleLoadDataEx", 0, code);
+        let ptx = vec![entry(75, (6, 3), PTX), entry(80, (7, 0), PTX)];
+        let error = cuda.load(image(ptx, vec![], &[]), &words(&[], &[])).err().unwrap();
+        let text = error.to_string();
+        assert!(matches!(error, Error::Load { .. }), "{text}");
+        assert!(text.contains("image fake 1.0.0 (bin fake)") && text.contains(&format!("cuModuleLoadDataEx failed with {code}")), "{text}");
+        assert!(text.contains(remedy), "{text}");
+        cuda.synchronize().unwrap();
+        assert_eq!(fake.get("fake_modules_live"), 0);
+    }
+}
+
+/// Memory that the driver itself lacks, wherever it is asked for: an error, and everything works again afterwards.
+#[test]
+fn out_of_memory_anywhere_is_an_error_that_passes() {
+    for call in ["cuMemHostAlloc", "cuEventCreate", "cuModuleLoadDataEx", "cuLaunchKernel"] {
+        let fake = Fake::new();
+        let cuda = fake.cuda();
+        fake.fault(call, 0, 2);
+        let run = || {
+            let kernels = vec![kernel("scale", false)];
+            let module = cuda.load(image(vec![entry(75, (6, 3), PTX)], kernels, &[]), &words(&[], &[]))?;
+            let at = cuda.allocate(4)?;
+            cuda.write(at, super::work::bytes(&[1.0f32]))?;
+            launch(&*module, 0, at, 1, 3.0)?;
+            read(&cuda, at, 1)
+        };
+        let text = run().unwrap_err().to_string();
+        assert!(text.contains(call) && text.contains("not enough memory; drop buffers"), "{text}");
+        assert_eq!(run().unwrap(), [3.0], "{call}");
+    }
+}

@@ -5,4 +5,5 @@ mod faults;
 mod foreign;
 mod life;
 mod probe;
+mod several;
 mod work;
