@@ -1,6 +1,7 @@
 //! The image: what the embed stage writes into an object file and the loader finds in memory.
 
 use super::manifest::{Manifest, SourceMap};
+#[cfg(not(relocgpu_device))]
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -12,7 +13,8 @@ pub const CONTAINER_HEADER: usize = 24;
 pub const CONTAINER_ALIGN: usize = 16;
 
 /// Body of a container, encoded by postcard.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct Container<'a> {
     /// SHA-256 of the relocatable unit: device module and manifest.
     pub unit_hash: [u8; 32],
@@ -21,25 +23,27 @@ pub struct Container<'a> {
     /// Where it comes from.
     pub source_map: SourceMap,
     /// PTX by rising architecture.
-    #[serde(borrow)]
+    #[cfg_attr(not(relocgpu_device), serde(borrow))]
     pub ptx: Vec<PtxEntry<'a>>,
     /// Target CPUs of the native code by rising level (`x86-64`, `x86-64-v3`, `x86-64-v4`); empty when there is none.
     pub cpu_levels: Vec<String>,
 }
 
 /// The image's code for one GPU architecture and those after it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct PtxEntry<'a> {
     /// Compute capability times ten, as in `sm_75`.
     pub arch: u32,
     /// PTX ISA version: major and minor.
     pub isa: (u32, u32),
     /// The PTX text, without a trailing NUL.
-    #[serde(borrow)]
+    #[cfg_attr(not(relocgpu_device), serde(borrow))]
     pub text: Cow<'a, str>,
 }
 
 /// Encodes a container with its header.
+#[cfg(not(relocgpu_device))]
 pub fn encode(container: &Container) -> Vec<u8> {
     let body = postcard::to_allocvec(container).expect("a container holds nothing that postcard cannot encode");
     let mut bytes = Vec::with_capacity(CONTAINER_HEADER + body.len());
@@ -98,7 +102,18 @@ pub fn decode(bytes: &[u8]) -> Result<(Container<'_>, usize), DecodeError> {
     }
     let end = extent(bytes).and_then(|n| usize::try_from(n).ok()).ok_or(DecodeError::Damaged)?;
     let body = bytes.get(CONTAINER_HEADER..end).ok_or(DecodeError::Damaged)?;
-    postcard::from_bytes(body).map(|container| (container, end)).map_err(|_| DecodeError::Damaged)
+    decode_body(body).map(|container| (container, end)).ok_or(DecodeError::Damaged)
+}
+
+#[cfg(not(relocgpu_device))]
+fn decode_body(body: &[u8]) -> Option<Container<'_>> {
+    postcard::from_bytes(body).ok()
+}
+
+/// Device code reads no images, so the device pass does without the crates that would.
+#[cfg(relocgpu_device)]
+fn decode_body(_body: &[u8]) -> Option<Container<'_>> {
+    None
 }
 
 /// The native half of an image, a hidden constant of the object that the embed stage writes. Its symbol is

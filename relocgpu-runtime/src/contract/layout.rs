@@ -3,6 +3,9 @@
 //! The build reads them from the device pass's bitcode, the program has them as ordinary constants, and the loader
 //! compares the two. All are `repr(C)`; a `&str` or slice is a (pointer, length) pair of words.
 
+#[cfg(not(relocgpu_device))]
+use serde::{Deserialize, Serialize};
+
 /// One kernel, as `#[gpu_kernel]` describes it.
 #[repr(C)]
 #[derive(Debug)]
@@ -71,7 +74,8 @@ pub struct FieldLayout {
 }
 
 /// An owned [`TypeLayout`]: what the manifest stores.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct Layout {
     /// The type's name.
     pub name: String,
@@ -80,13 +84,14 @@ pub struct Layout {
     /// Alignment in bytes.
     pub align: u64,
     /// Name, byte offset and layout of each field.
-    #[serde(deserialize_with = "fields_within_depth")]
+    #[cfg_attr(not(relocgpu_device), serde(deserialize_with = "fields_within_depth"))]
     pub fields: Vec<(String, u64, Layout)>,
 }
 
 /// Types nest no deeper than this: rustc's own recursion limit. A file that says otherwise would overflow the stack.
 pub const MAX_DEPTH: u32 = 128;
 
+#[cfg(not(relocgpu_device))]
 fn fields_within_depth<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<(String, u64, Layout)>, D::Error> {
     thread_local!(static DEPTH: std::cell::Cell<u32> = const { std::cell::Cell::new(0) });
     struct Level;
@@ -100,7 +105,7 @@ fn fields_within_depth<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<
     }
     DEPTH.set(DEPTH.get() + 1);
     let _level = Level;
-    serde::Deserialize::deserialize(from)
+    Deserialize::deserialize(from)
 }
 
 impl Layout {

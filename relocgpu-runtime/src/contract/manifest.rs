@@ -2,10 +2,12 @@
 
 use super::layout::Layout;
 use super::names::{FIELD_SEPARATOR, Unit, image_symbol};
+#[cfg(not(relocgpu_device))]
 use serde::{Deserialize, Serialize};
 
 /// The frozen description of a relocatable unit. Its bytes (postcard) and the device module's are what the unit hash covers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct Manifest {
     /// [`SCHEMA`](super::SCHEMA) of the build that wrote it.
     pub schema: u32,
@@ -25,7 +27,8 @@ impl Manifest {
 }
 
 /// An owned [`Unit`](super::names::Unit).
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct UnitName {
     /// Package name.
     pub package: String,
@@ -48,7 +51,8 @@ impl UnitName {
 }
 
 /// One kernel instance.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct Kernel {
     /// `module::path::function`, with `<…>` for an instance of a generic kernel.
     pub name: String,
@@ -67,7 +71,8 @@ pub struct Kernel {
 }
 
 /// One parameter of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct Param {
     /// Its name.
     pub name: String,
@@ -80,7 +85,8 @@ pub struct Param {
 }
 
 /// Where a word goes and what it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct Record {
     /// Site name: of the slot, or of the global whose initialiser holds the word.
     pub name: String,
@@ -93,7 +99,8 @@ pub struct Record {
 }
 
 /// The two kinds of site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub enum Site {
     /// A whole word-sized global that code loads.
     Slot,
@@ -103,7 +110,8 @@ pub enum Site {
 
 /// The four kinds of target. An image's host table holds, for each record in manifest order, the address of the
 /// thunk (`Expr`) or of the item (`Address`), and null for the others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub enum Target {
     /// A word of the value of a host expression.
     Expr(Part),
@@ -126,7 +134,8 @@ pub enum Target {
 }
 
 /// Which word of an expression's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub enum Part {
     /// The value itself: the thunk is a [`ValueThunk`](super::image::ValueThunk).
     Value,
@@ -156,7 +165,8 @@ impl Part {
 }
 
 /// Beside the unit and outside its hash: what moves when source lines move.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct SourceMap {
     /// For each record of the manifest, in its order.
     pub records: Vec<RecordSource>,
@@ -167,7 +177,8 @@ pub struct SourceMap {
 }
 
 /// Where a record comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct RecordSource {
     /// Link symbol that its word of the host table refers to; empty if none.
     pub symbol: String,
@@ -179,7 +190,8 @@ pub struct RecordSource {
 
 /// What `#[gpu_kernel]` reads when [`env::PASS`](super::names::env::PASS) is `rejected`. Whatever is not listed here has its image
 /// and is expanded as under `linked`. Stored as the text of [`to_text`](Self::to_text).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct Faults {
     /// Faults that only the device pass sees, each shown at its kernel.
     pub kernels: Vec<KernelFault>,
@@ -212,7 +224,8 @@ impl Faults {
 }
 
 /// One unit that the nested compile rejected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct Rejection {
     /// The unit.
     pub unit: UnitName,
@@ -221,7 +234,8 @@ pub struct Rejection {
 }
 
 /// One fault of one kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct KernelFault {
     /// `module::path::function`, as in the kernel's descriptor.
     pub kernel: String,

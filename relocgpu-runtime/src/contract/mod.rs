@@ -2,7 +2,8 @@
 //!
 //! Every name and every format has its one home here. `relocgpu-build` uses this crate with `default-features = false`
 //! and sees this module alone. A change to anything that is stored or that crosses from device code to the host
-//! raises [`SCHEMA`]; a test holds each version to its text in `stored/`.
+//! raises [`SCHEMA`]; a test holds each version to its text in `stored/`. The device pass stores and reads nothing, and
+//! does without the crates for it.
 
 pub mod cpu;
 pub mod image;

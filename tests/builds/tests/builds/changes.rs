@@ -135,7 +135,8 @@ fn dependencies_see_the_same_compiler_in_both_passes() {
         cfgs.entry(name).or_default().extend(script["cfgs"].as_array().unwrap().iter().map(|c| c.as_str().unwrap().to_owned()));
     }
     for package in ["proc-macro2", "anyhow", "serde"] {
-        let outputs = nested_outputs(package);
+        // Where only build scripts use a package it is left out, and its own script says nothing.
+        let outputs: Vec<String> = nested_outputs(package).into_iter().filter(|output| !output.is_empty()).collect();
         assert!(!outputs.is_empty(), "{package} has no build script in the device pass");
         for output in outputs {
             let cfg =
