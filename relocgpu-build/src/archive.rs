@@ -24,11 +24,13 @@ pub(crate) fn run(env: &Env, unit: &BitcodeUnit, image: &Image) -> Result<(), Er
     let dir = env.unit_dir(unit);
     let name = unit.archive();
     let path = dir.join(format!("lib{name}.a"));
-    // The archiver would keep members of an earlier image.
-    let _ = fs::remove_file(&path);
-    let mut archive = cc::Build::new();
-    archive.cargo_metadata(false).out_dir(&dir).objects(&image.objects);
-    archive.try_compile(&name).map_err(|source| Error::Archive { unit: unit.label(), source })?;
+    if !is_newer(&path, &image.objects) {
+        // The archiver would keep members of an earlier image.
+        let _ = fs::remove_file(&path);
+        let mut archive = cc::Build::new();
+        archive.cargo_metadata(false).out_dir(&dir).objects(&image.objects);
+        archive.try_compile(&name).map_err(|source| Error::Archive { unit: unit.label(), source })?;
+    }
 
     let is_whole = !image.is_referred_to;
     let kind = match unit.kind {
@@ -53,6 +55,12 @@ pub(crate) fn run(env: &Env, unit: &BitcodeUnit, image: &Image) -> Result<(), Er
         argument(&path.display().to_string());
     }
     Ok(())
+}
+
+/// Whether a file is there and was written after all of these.
+fn is_newer(path: &Path, than: &[impl AsRef<Path>]) -> bool {
+    let written = |path: &Path| fs::metadata(path).and_then(|m| m.modified()).ok();
+    written(path).is_some_and(|made| than.iter().all(|object| written(object.as_ref()).is_some_and(|object| object < made)))
 }
 
 /// Symbols that the image expects of the program: the host table's.

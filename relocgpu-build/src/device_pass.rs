@@ -29,6 +29,7 @@ use relocgpu_runtime::contract::manifest::Rejection;
 use relocgpu_runtime::contract::names::DEVICE_CFG;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Instant;
 pub(crate) use unit::{BitcodeUnit, TargetKind};
 pub(crate) use watch::sources;
 
@@ -49,6 +50,7 @@ pub(crate) struct DevicePass {
 
 /// Runs the pass.
 pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &Builder) -> Result<DevicePass, Error> {
+    let started = Instant::now();
     let metadata = metadata::read(env)?;
     let package = metadata.own(env)?;
     let lock = lockfile::find(env, &metadata, parent)?;
@@ -58,10 +60,13 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
     let programs = targets::library_and_programs(env, package);
     // Tests of a dependency are nobody's business.
     let tests = if lock.copy.is_none() { targets::tests_with_kernels(env, package) } else { None };
-    let graph =
-        tests.as_ref().and_then(|tests| nested.unit_graph(&[&["--lib", "--bins"].map(str::to_owned), &tests.selection[..]].concat()));
-    let graph = graph.or_else(|| nested.unit_graph(&programs.selection)).unwrap_or_default();
-    let skipped = skip_set::compute(&graph, &package.id).join(",");
+    let selections: Vec<_> =
+        tests.iter().map(|tests| with_library_and_programs(&tests.selection)).chain([programs.selection.clone()]).collect();
+    let question = format!("{selections:?}{:?}{}", env.features, tools.target_dir(&nested.flags).display());
+    let skipped = skip_set::recall(env, &question).unwrap_or_else(|| {
+        let graph = selections.iter().find_map(|selection| nested.unit_graph(selection)).unwrap_or_default();
+        skip_set::compute(&graph, &package.id).join(",")
+    });
     let target_dir = tools.target_dir(&format!("{}\0{skipped}", nested.flags));
 
     let mut pass =
@@ -83,7 +88,16 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
         }
         pass.unfinished = true;
     }
+    let manifests = pass.watch.iter().filter(|file| file.ends_with("Cargo.toml") || **file == lock.path).cloned().collect();
+    skip_set::remember(env, &question, (!pass.unfinished).then_some((&skipped, manifests)));
+    // Cargo keeps what a build script writes here, in `<target>/<profile>/build/<package>-<hash>/stderr`.
+    eprintln!("relocgpu: the device pass took {:.2} s", started.elapsed().as_secs_f64());
     Ok(pass)
+}
+
+/// Cargo's arguments for both compiles at once.
+fn with_library_and_programs(tests: &[String]) -> Vec<String> {
+    [&["--lib", "--bins"].map(str::to_owned), tests].concat()
 }
 
 impl DevicePass {

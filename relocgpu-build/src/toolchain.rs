@@ -2,7 +2,7 @@
 
 use crate::env::Env;
 use crate::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The LLVM whose bitcode and C API this version is made for.
@@ -29,10 +29,19 @@ impl Toolchain {
         if !env.allow_llvm {
             check_llvm(&version)?;
         }
-        let sysroot = PathBuf::from(ask(env, &["--print", "sysroot"])?.trim());
-        let libdir = sysroot.join("lib/rustlib").join(&env.target).join("lib");
-        Ok(Self { std: archives(libdir)?, llvm_dir: sysroot.join("lib"), version })
+        let libdir = |sysroot: &Path| sysroot.join("lib/rustlib").join(&env.target).join("lib");
+        let sysroot = match home(&env.rustc).filter(|sysroot| libdir(sysroot).is_dir()) {
+            Some(sysroot) => sysroot,
+            None => PathBuf::from(ask(env, &["--print", "sysroot"])?.trim()),
+        };
+        Ok(Self { std: archives(libdir(&sysroot))?, llvm_dir: sysroot.join("lib"), version })
     }
+}
+
+/// The sysroot of a compiler that is named by its place in it, which spares a question in every build.
+fn home(rustc: &Path) -> Option<PathBuf> {
+    let place = rustc.is_absolute().then(|| rustc.canonicalize().ok()).flatten()?;
+    place.parent()?.parent().map(Path::to_owned)
 }
 
 fn check_platform(host: &str, target: &str) -> Result<(), Error> {

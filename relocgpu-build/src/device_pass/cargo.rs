@@ -103,7 +103,9 @@ impl Nested<'_> {
         command.arg("--config").arg(format!("profile.{profile}.lto=\"off\""));
         command.arg("--target-dir").arg(target_dir).arg("--features").arg(env.features.join(",")).args(selection);
         lockfile::apply(self.lock, &mut command);
-        command.env("RUSTC_WRAPPER", &self.tools.wrapper).env("RUSTC_WORKSPACE_WRAPPER", "");
+        // In place of whatever a configuration names. An empty value would do so too, and cost cargo its cache of what it
+        // has asked rustc.
+        command.env("RUSTC_WRAPPER", &self.tools.wrapper).env("RUSTC_WORKSPACE_WRAPPER", &self.tools.wrapper);
         command.env("CARGO_ENCODED_RUSTFLAGS", &self.flags).env("CARGO_INCREMENTAL", "0").env(env::DEVICE_PASS, "1");
         command
     }

@@ -1,7 +1,7 @@
 //! The device target folder, and the rustc wrapper in it.
 //!
 //! ```text
-//! <target>/relocgpu/wrapper-<hash>/    wrapper, empty.rs, empty_main.rs, stand_in.rs
+//! <target>/relocgpu/wrapper-<hash>/    wrapper, wrapper.rs, stand_in.rs
 //! <target>/relocgpu/<hash>/            target folder of the nested cargo
 //! ```
 //!
@@ -17,8 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const WRAPPER: &str = include_str!("wrapper.rs");
-const SOURCES: [(&str, &str); 4] =
-    [("wrapper.rs", WRAPPER), ("stand_in.rs", include_str!("stand_in.rs")), ("empty.rs", ""), ("empty_main.rs", "fn main() {}\n")];
+const SOURCES: [(&str, &str); 2] = [("wrapper.rs", WRAPPER), ("stand_in.rs", include_str!("stand_in.rs"))];
 
 /// The wrapper and what it puts in other crates' places.
 #[derive(Debug)]

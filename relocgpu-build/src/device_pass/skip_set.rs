@@ -1,12 +1,16 @@
-//! Packages whose host units the device pass replaces by empty crates, because only build scripts that do not run there
+//! Packages whose host units the device pass replaces by empty files, because only build scripts that do not run there
 //! for real would use them: everything behind the root's build dependencies and behind relocgpu-build. Without it the
 //! nested build would compile LLVM's bindings a second time.
 //!
 //! The unit graph says what cargo would compile and why; asking for it is an unstable option of cargo's, and nothing is
 //! compiled by it. Should it fail, nothing is skipped: that costs time and changes nothing else.
 
-use serde::Deserialize;
+use crate::env::Env;
+use relocgpu_runtime::contract::names::fnv1a;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
 
 /// The package whose stand-in ends every path.
 const SELF: &str = "relocgpu-build";
@@ -66,6 +70,44 @@ pub(super) fn compute(graph: &[u8], root: &str) -> Vec<String> {
     host(false).difference(&host(true)).cloned().collect()
 }
 
+/// The answer of an earlier run: asking cargo takes as long as the compile after an edit.
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    /// Lock file and manifests of all packages whose manifests can change.
+    inputs: BTreeSet<PathBuf>,
+    /// Of the question and the inputs.
+    key: u64,
+    skipped: String,
+}
+
+fn path(env: &Env) -> PathBuf {
+    env.out_dir.join("relocgpu-skipped.json")
+}
+
+fn key(question: &str, inputs: &BTreeSet<PathBuf>) -> u64 {
+    inputs.iter().fold(fnv1a(question.as_bytes()), |key, path| {
+        let text = fs::read(path).map_or(0, |bytes| fnv1a(&bytes));
+        fnv1a(format!("{key} {} {text}", path.display()).as_bytes())
+    })
+}
+
+/// The answer that an earlier run got to this question, if nothing has changed since from which it follows.
+pub(super) fn recall(env: &Env, question: &str) -> Option<String> {
+    let text = fs::read(path(env)).ok()?;
+    let Remembered { inputs, key: known, skipped } = serde_json::from_slice(&text).ok()?;
+    (key(question, &inputs) == known).then_some(skipped)
+}
+
+/// Keeps an answer, with the inputs that it follows from; `None` forgets what is kept.
+pub(super) fn remember(env: &Env, question: &str, answer: Option<(&str, BTreeSet<PathBuf>)>) {
+    let answer = answer.map(|(skipped, inputs)| Remembered { key: key(question, &inputs), inputs, skipped: skipped.to_owned() });
+    // Without it cargo is asked again.
+    let _ = match answer.and_then(|answer| serde_json::to_vec(&answer).ok()) {
+        Some(text) => fs::write(path(env), text),
+        None => fs::remove_file(path(env)),
+    };
+}
+
 /// Of `<url>#<name>@<version>`, or `<url>/<name>#<version>`.
 fn name_and_version(id: &str) -> String {
     let (url, fragment) = id.rsplit_once('#').unwrap_or((id, ""));
@@ -106,5 +148,24 @@ mod tests {
         let skipped = compute(graph.as_bytes(), "path+file:///w/app#0.1.0");
         assert_eq!(skipped, ["bindgen@0.7.0", "foreign@1.0.0", "inkwell@0.11.0"]);
         assert!(compute(b"no graph", "").is_empty());
+    }
+
+    #[test]
+    fn an_answer_is_remembered_until_the_question_or_a_manifest_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::of_package(dir.path(), dir.path());
+        let manifest = dir.path().join("Cargo.toml");
+        fs::write(&manifest, "one").unwrap();
+        let inputs = BTreeSet::from([manifest.clone()]);
+        assert_eq!(recall(&env, "?"), None);
+        remember(&env, "?", Some(("a@1,b@2!", inputs)));
+        assert_eq!(recall(&env, "?").as_deref(), Some("a@1,b@2!"));
+        assert_eq!(recall(&env, "??"), None);
+        fs::write(&manifest, "two").unwrap();
+        assert_eq!(recall(&env, "?"), None);
+        fs::write(&manifest, "one").unwrap();
+        assert!(recall(&env, "?").is_some());
+        remember(&env, "?", None);
+        assert_eq!(recall(&env, "?"), None);
     }
 }

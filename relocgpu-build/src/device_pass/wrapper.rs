@@ -6,7 +6,7 @@
 //! | a device unit (`--target` given) | bitcode, with the switches below |
 //! | the root package's build script | the one that the outer build has compiled |
 //! | relocgpu-build | its stand-in, whose `compile()` returns at once |
-//! | a package that only the root's build scripts use | an empty crate |
+//! | a package that only the root's build scripts use | empty files, and a build script that does nothing |
 //! | any other host unit | the plain compiler |
 //!
 //! `RUSTC_BOOTSTRAP` opens unstable switches for device units only, and `-Zallow-features=` closes the language
@@ -14,13 +14,16 @@
 
 use std::env::{var, var_os};
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
 fn main() {
-    let mut args = std::env::args_os().skip(1);
-    let Some(rustc) = args.next() else { fail("no compiler given") };
+    let mut args = std::env::args_os();
+    let own = args.next();
+    // For members of a workspace cargo puts two wrappers in front of the compiler, which are both this program.
+    let Some(rustc) = args.find(|arg| Some(arg) != own.as_ref()) else { fail("no compiler given") };
     let args: Vec<OsString> = args.collect();
     let mut command = Command::new(rustc);
     command.env_remove("RUSTC_BOOTSTRAP");
@@ -40,7 +43,7 @@ fn main() {
         run(with_source(&mut command, args, &files.join("stand_in.rs")))
     } else if setting("RELOCGPU_WRAP_SKIP").split(',').any(|s| s.strip_suffix('!').unwrap_or(s) == package && s.ends_with('!') == is_script)
     {
-        run(with_source(&mut command, args, &files.join(if is_script { "empty_main.rs" } else { "empty.rs" })))
+        leave_out(&args, &crate_name, is_script)
     } else {
         run(command.args(args))
     }
@@ -104,24 +107,57 @@ fn with_source<'a>(command: &'a mut Command, args: Vec<OsString>, source: &Path)
 /// The outer build's script does here what it does there; compiling it again would take all of its dependencies.
 /// Cargo learns from the `.d` file when to ask again.
 fn copy_script(args: &[OsString], crate_name: &str) -> ! {
-    let value = |flag: &str| args.iter().position(|a| a == flag).and_then(|i| args.get(i + 1)).map(PathBuf::from);
-    let extra = args.iter().find_map(|a| a.to_str()?.strip_prefix("extra-filename=").map(str::to_owned));
-    let source = args.iter().find(|a| a.to_string_lossy().ends_with(".rs"));
-    let (Some(out_dir), Some(source)) = (value("--out-dir"), source) else { fail("cargo compiles the build script in an unknown way") };
-    let name = format!("{crate_name}{}", extra.unwrap_or_default());
+    let (out_dir, name, source) = outputs(args, crate_name);
     let (script, copy) = (PathBuf::from(setting("RELOCGPU_WRAP_SCRIPT")), out_dir.join(&name));
-    let escaped = |path: &Path| path.to_string_lossy().replace(' ', "\\ ");
-    let made = std::fs::remove_file(&copy)
-        .or_else(|e| if e.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(e) })
+    let made = remove(&copy)
         .and_then(|()| std::fs::copy(&script, &copy).map(drop))
-        .and_then(|()| {
-            let depends = format!("{}: {} {}\n", escaped(&copy), escaped(Path::new(source)), escaped(&script));
-            std::fs::write(out_dir.join(name + ".d"), depends)
-        });
+        .and_then(|()| depend(&out_dir.join(name + ".d"), &copy, &[&source, &script]));
     match made {
         Ok(()) => exit(0),
         Err(e) => fail(&format!("cannot copy `{}` to `{}`: {e}", script.display(), copy.display())),
     }
+}
+
+/// The files that cargo expects of a crate which nobody reads: only crates that are left out themselves name it.
+fn leave_out(args: &[OsString], crate_name: &str, is_script: bool) -> ! {
+    let (out_dir, name, source) = outputs(args, crate_name);
+    let is_macro = args.iter().any(|a| a == "proc-macro");
+    let files = match () {
+        () if is_script => vec![name.clone()],
+        () if is_macro => vec![format!("lib{name}.so")],
+        () => vec![format!("lib{name}.rmeta"), format!("lib{name}.rlib")],
+    };
+    let made = files.iter().try_for_each(|file| {
+        let path = out_dir.join(file);
+        remove(&path)?;
+        std::fs::write(&path, if is_script { "#!/bin/sh\n" } else { "" })?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))
+    });
+    match made.and_then(|()| depend(&out_dir.join(format!("{name}.d")), &out_dir.join(&files[0]), &[&source])) {
+        Ok(()) => exit(0),
+        Err(e) => fail(&format!("cannot write the files of `{name}` to `{}`: {e}", out_dir.display())),
+    }
+}
+
+/// Where a crate's files go, their stem, and its source.
+fn outputs(args: &[OsString], crate_name: &str) -> (PathBuf, String, PathBuf) {
+    let out_dir = args.iter().position(|a| a == "--out-dir").and_then(|i| args.get(i + 1)).map(PathBuf::from);
+    let extra = args.iter().find_map(|a| a.to_str()?.strip_prefix("extra-filename=").map(str::to_owned));
+    let source = args.iter().find(|a| a.to_string_lossy().ends_with(".rs")).map(PathBuf::from);
+    let (Some(out_dir), Some(source)) = (out_dir, source) else { fail("cargo compiles this crate in an unknown way") };
+    (out_dir, format!("{crate_name}{}", extra.unwrap_or_default()), source)
+}
+
+/// Leaves the list of what an output depends on.
+fn depend(list: &Path, output: &Path, on: &[&Path]) -> std::io::Result<()> {
+    let escaped = |path: &Path| path.to_string_lossy().replace(' ', "\\ ");
+    let on: Vec<String> = on.iter().map(|path| escaped(path)).collect();
+    std::fs::write(list, format!("{}: {}\n", escaped(output), on.join(" ")))
+}
+
+/// Removes a file if it is there: cargo links to it by other names, which keep what they have.
+fn remove(path: &Path) -> std::io::Result<()> {
+    std::fs::remove_file(path).or_else(|e| if e.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(e) })
 }
 
 fn setting(name: &str) -> String {
