@@ -5,6 +5,7 @@ use crate::contract::layout::{FieldLayout, TypeLayout};
 use crate::data::DeviceData;
 use std::marker::PhantomData;
 use std::mem::offset_of;
+use std::ptr::NonNull;
 
 mod sealed {
     pub trait Sealed {}
@@ -153,7 +154,8 @@ unsafe impl Space for Volume {
 /// }
 /// ```
 pub struct DisjointSlice<'a, T, S = Linear> {
-    ptr: *mut T,
+    /// Not null, so that the optimiser sees no third case between an element and none.
+    ptr: NonNull<T>,
     len: usize,
     space: S,
     _elements: PhantomData<&'a mut [T]>,
@@ -175,7 +177,7 @@ impl<T, S> DisjointSlice<'_, T, S> {
     /// Address of the first element: for `unsafe` code that keeps threads apart by itself.
     #[inline(always)]
     pub fn as_mut_ptr(&mut self) -> *mut T {
-        self.ptr
+        self.ptr.as_ptr()
     }
 }
 
@@ -186,7 +188,7 @@ impl<T, S: Space> DisjointSlice<'_, T, S> {
         let offset = self.space.offset(self.len, index)?;
         // SAFETY: below `len`; no other thread has this index (`thread`), this slice knows one map from indices to
         // elements, and the borrow of `self` keeps this thread from a second reference.
-        Some(unsafe { &mut *self.ptr.add(offset) })
+        Some(unsafe { self.ptr.add(offset).as_mut() })
     }
 
     /// The thread's own element; `None` beyond the end.
@@ -194,7 +196,7 @@ impl<T, S: Space> DisjointSlice<'_, T, S> {
     pub fn get(&self, index: S::Index) -> Option<&T> {
         let offset = self.space.offset(self.len, index)?;
         // SAFETY: as in `get_mut`.
-        Some(unsafe { &*self.ptr.add(offset) })
+        Some(unsafe { self.ptr.add(offset).as_ref() })
     }
 
     /// Any element to write; `None` beyond the end.
@@ -204,7 +206,7 @@ impl<T, S: Space> DisjointSlice<'_, T, S> {
     #[inline(always)]
     pub unsafe fn get_any_mut(&mut self, offset: usize) -> Option<&mut T> {
         // SAFETY: below `len`; the rest is the caller's promise.
-        (offset < self.len).then(|| unsafe { &mut *self.ptr.add(offset) })
+        (offset < self.len).then(|| unsafe { self.ptr.add(offset).as_mut() })
     }
 }
 
@@ -245,7 +247,7 @@ impl<T> DisjointSlice<'_, T, Volume> {
 /// A thread's own memory: for calling a kernel's function from other device code or from [`host::run`](crate::host::run).
 impl<'a, T> From<&'a mut [T]> for DisjointSlice<'a, T> {
     fn from(own: &'a mut [T]) -> Self {
-        Self { ptr: own.as_mut_ptr(), len: own.len(), space: Linear::SHAPE, _elements: PhantomData }
+        Self { len: own.len(), ptr: NonNull::from(own).cast(), space: Linear::SHAPE, _elements: PhantomData }
     }
 }
 
@@ -295,10 +297,12 @@ pub unsafe fn slice<'a, T>(raw: &RawSlice<T>) -> &'a [T] {
 /// What a kernel's body gets for a `DisjointSlice<T, S>`.
 ///
 /// # Safety
-/// The elements are live during `'a`, and only threads of this launch reach them, each through one such value.
+/// The pointer is not null. The elements are live during `'a`, and only threads of this launch reach them, each through one such value.
 #[inline(always)]
 pub unsafe fn disjoint<'a, T, S: Copy>(raw: &RawDisjoint<T, S>) -> DisjointSlice<'a, T, S> {
-    DisjointSlice { ptr: raw.ptr, len: raw.len, space: raw.space, _elements: PhantomData }
+    // SAFETY: live elements have an address, and no elements a dangling one.
+    let ptr = unsafe { NonNull::new_unchecked(raw.ptr) };
+    DisjointSlice { ptr, len: raw.len, space: raw.space, _elements: PhantomData }
 }
 
 #[cfg(test)]
