@@ -47,6 +47,8 @@ impl Pending {
 
 /// Opens the device.
 pub(crate) fn open() -> Box<dyn Backend> {
+    // Noted now: a fork may come before the first launch.
+    schedule::process();
     Box::new(Cpu { pending: Arc::default() })
 }
 

@@ -33,19 +33,22 @@ pub(super) fn run(job: &Job, blocks: u64) {
     }
 }
 
+/// The process that opened the device.
+pub(super) fn process() -> u32 {
+    static OPENED_BY: OnceLock<u32> = OnceLock::new();
+    *OPENED_BY.get_or_init(std::process::id)
+}
+
 /// Threads that a launch made here can share its blocks with, this one included.
 fn threads() -> usize {
-    /// The process in which rayon's own threads run, if they could be started.
-    static STARTED: OnceLock<Option<u32>> = OnceLock::new();
-    let here = std::process::id();
-    let start = || {
-        // Left to itself rayon panics where the system gives it no threads. A pool that is there has no source.
-        let refused = rayon::ThreadPoolBuilder::new().build_global().is_err_and(|error| error.source().is_some());
-        (!refused).then_some(here)
-    };
+    static HAS_POOL: OnceLock<bool> = OnceLock::new();
     // A fork has no threads but its own: whoever waits for others there waits for ever.
-    let shared = *STARTED.get_or_init(start) == Some(here);
-    if shared || rayon::current_thread_index().is_some() { rayon::current_num_threads() } else { 1 }
+    if process() != std::process::id() {
+        return 1;
+    }
+    // Left to itself rayon panics where the system gives it no threads. A pool that is there already has no source.
+    let start = || rayon::ThreadPoolBuilder::new().build_global().map_or_else(|error| error.source().is_none(), |()| true);
+    if rayon::current_thread_index().is_some() || *HAS_POOL.get_or_init(start) { rayon::current_num_threads() } else { 1 }
 }
 
 /// Runs the blocks from `first` to `end` in tasks of so many blocks, on all threads.

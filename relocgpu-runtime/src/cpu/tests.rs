@@ -257,6 +257,7 @@ fn a_thread_that_ends_can_launch() {
 
 #[test]
 fn a_fork_launches_without_the_threads_that_it_lacks() {
+    _ = open();
     assert!(runs_a_large_launch());
     // SAFETY: the child only launches, which takes no lock that another thread of this test holds, and ends.
     let child = unsafe { libc::fork() };
