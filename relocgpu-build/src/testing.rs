@@ -4,9 +4,9 @@ use crate::error::Stopped;
 use crate::job::Job;
 use crate::keep::Keep;
 use crate::relocate::Unit;
-use crate::{link, llvm, lower, normalise, relocate};
+use crate::{link, llvm, lower, normalise, relocate, validate};
 pub use relocgpu_runtime::contract::manifest::Kernel;
-use relocgpu_runtime::contract::manifest::{KernelFault, Manifest, SourceMap, UnitName};
+use relocgpu_runtime::contract::manifest::{KernelFault, Manifest, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
 use std::path::PathBuf;
 
 /// A frozen unit.
@@ -65,6 +65,25 @@ pub fn bitcode(text: &str) -> Result<Vec<u8>, String> {
 }
 
 impl Frozen {
+    /// The same unit with records of words inside its globals, each a name and a byte offset: nothing that a user writes
+    /// makes one yet.
+    ///
+    /// # Errors
+    /// What validation says.
+    pub fn with_interiors(&self, words: &[(String, u64)]) -> Result<Self, String> {
+        let mut unit = self.unit.clone();
+        for (name, offset) in words {
+            let record = Record { name: name.clone(), site: Site::Interior, offset: *offset, target: Target::Expr(Part::Value) };
+            let source = RecordSource { symbol: "__relocgpu_host_interior".into(), source: "a.rs:1:1".into(), text: "x()".into() };
+            let place = unit.manifest.records.partition_point(|other| (&other.name, other.offset) < (&record.name, record.offset));
+            unit.manifest.records.insert(place, record);
+            unit.source_map.records.insert(place, source);
+        }
+        let context = llvm::new_context();
+        validate::unit(&llvm::load(&context, &unit.bitcode, "unit")?, &unit.manifest).map_err(|e| e.to_string())?;
+        Ok(Self { unit, ir: self.ir.clone() })
+    }
+
     /// Bytes of the device module.
     pub fn bitcode(&self) -> &[u8] {
         &self.unit.bitcode

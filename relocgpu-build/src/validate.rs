@@ -1,12 +1,16 @@
 //! Checks at the seams between stages: what would otherwise fail late, or not at all.
 
 use crate::error::{Error, Stage};
+use crate::llvm::constant::Constants;
 use crate::llvm::{self, Value};
 use crate::symbols::{MEMORY, PANIC_INTERFACE, is_ours};
 use inkwell::module::{Linkage, Module};
-use relocgpu_runtime::contract::manifest::Manifest;
+use relocgpu_runtime::contract::manifest::{Manifest, Record, Site};
 use relocgpu_runtime::contract::names::{self, Reference};
 use std::collections::HashSet;
+
+/// Bytes of what a record stands for.
+const WORD_BYTES: u64 = 8;
 
 /// Checks that a module is what [`Unit`](crate::relocate::Unit) says, all at once.
 pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), Error> {
@@ -45,12 +49,25 @@ pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), Error> {
     for slot in slots.into_iter().filter(|slot| module.get_global(slot).is_none()) {
         wrong.push(format!("slot `{slot}` has no global"));
     }
+    let constants = Constants::new(module);
+    let interiors = manifest.records.iter().filter(|record| record.site == Site::Interior);
+    wrong.extend(interiors.filter_map(|record| misplaced(module, &constants, record)));
     wrong.sort();
     if wrong.is_empty() {
         Ok(())
     } else {
         Err(Error::broken(Stage::Relocate, format!("the unit is not as it should be: {}", wrong.join("; "))))
     }
+}
+
+/// Why an interior word cannot be where its record says.
+fn misplaced(module: &Module, constants: &Constants, Record { name, offset, .. }: &Record) -> Option<String> {
+    let Some(global) = module.get_global(name).filter(|global| global.get_initializer().is_some()) else {
+        return Some(format!("the word at byte {offset} of `{name}` has no global"));
+    };
+    let size = constants.size_of(global);
+    let inside = offset.checked_add(WORD_BYTES).is_some_and(|end| end <= size);
+    (!inside).then(|| format!("`{name}` has {size} bytes, and a record a word at byte {offset} of it"))
 }
 
 /// Checks finished PTX. Nothing in it may be left to others: ptxas only warns about an unresolved variable, and defines
@@ -69,8 +86,16 @@ pub(crate) fn ptx(text: &str, manifest: &Manifest) -> Result<(), Error> {
             return Err(Error::broken(STAGE, format!("kernel `{}` has no entry in the PTX", kernel.name)));
         }
     }
-    if manifest.slots().next().is_some() && !text.contains(names::ptx::SLOTS) {
-        return Err(Error::broken(STAGE, format!("`{}` is not in the PTX", names::ptx::SLOTS)));
+    let interiors = manifest.records.iter().filter(|record| record.site == Site::Interior).map(|record| record.name.as_str());
+    for looked_up in manifest.slots().next().map(|_| names::ptx::SLOTS).into_iter().chain(interiors) {
+        let name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+        let defines = |line: &str| {
+            line.starts_with(".visible .")
+                && line.split('=').next().is_some_and(|head| head.split(|c| !name(c)).any(|word| word == looked_up))
+        };
+        if !text.lines().any(defines) {
+            return Err(Error::broken(STAGE, format!("`{looked_up}`, which the loader writes, is not in the PTX")));
+        }
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ pub(crate) enum Item {
     TablePtr(&'static str, TableThunk),
     TableLen(&'static str, TableThunk),
     Null(&'static str),
+    /// A word inside the global of this name, at this byte.
+    Interior(&'static str, u64, ValueThunk),
 }
 
 /// An image of `package` with these kernels and records; record `i` comes from line `i + 1`.
@@ -18,12 +20,13 @@ pub(crate) fn image_of(package: &str, kernels: Vec<Kernel>, items: &[Item]) -> &
     let (mut records, mut sources, mut table) = (Vec::new(), Vec::new(), Vec::new());
     for (line, item) in items.iter().enumerate() {
         let (name, part, host) = match *item {
-            Item::Value(name, thunk) => (name, Part::Value, thunk as *const ()),
+            Item::Value(name, thunk) | Item::Interior(name, _, thunk) => (name, Part::Value, thunk as *const ()),
             Item::TablePtr(name, thunk) => (name, Part::TablePtr, thunk as *const ()),
             Item::TableLen(name, thunk) => (name, Part::TableLen, thunk as *const ()),
             Item::Null(name) => (name, Part::Value, std::ptr::null()),
         };
-        records.push(Record { name: name.into(), site: Site::Slot, offset: 0, target: Target::Expr(part) });
+        let (site, offset) = if let Item::Interior(_, offset, _) = *item { (Site::Interior, offset) } else { (Site::Slot, 0) };
+        records.push(Record { name: name.into(), site, offset, target: Target::Expr(part) });
         // The two records of a table have one source.
         let line = if part == Part::TablePtr { line } else { line + 1 };
         sources.push(RecordSource { symbol: String::new(), source: format!("src/main.rs:{line}:1"), text: "x".into() });

@@ -4,7 +4,8 @@ use super::*;
 use crate::contract::cpu::{CpuContext, ResumeThread, STACK_BYTES, STACK_RESERVED};
 use crate::contract::manifest::Kernel;
 use crate::contract::panic::PanicReport;
-use crate::test_image;
+use crate::test_image::{self, Item};
+use crate::{deliver, resolve};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -317,4 +318,68 @@ fn an_image_without_native_code_is_refused() {
     let words = Words { slots: Vec::new(), interiors: Vec::new() };
     let Err(Error::NoEntry { reason, .. }) = cpu.load(image, &words).map(|_| ()) else { panic!("it must be refused") };
     assert!(reason.contains("no native code"), "{reason}");
+}
+
+extern "C-unwind" fn four() -> u64 {
+    4
+}
+extern "C-unwind" fn negative() -> u64 {
+    -2i64 as u64
+}
+extern "C-unwind" fn letters() -> u64 {
+    u64::from_le_bytes(*b"relocgpu")
+}
+
+/// The words of one image's native code: slots, and for each of two levels a global of 40 bytes.
+struct Words40 {
+    slots: [u64; 3],
+    globals: [[u8; 40]; 2],
+}
+
+/// Loads an image with two slots and two interior words, at bytes 3 and 32 of its global. Its tables have so many of them.
+fn load_words(words: &mut Words40, slots_len: usize, interiors_len: usize) -> Result<usize> {
+    let items =
+        [Item::Value("a", four), Item::Interior("table", 3, letters), Item::Interior("table", 32, negative), Item::Value("z", negative)];
+    let image = test_image::image_of("words", Vec::new(), &items);
+    let mut container = image.container.clone();
+    container.cpu_levels = vec!["x86-64".into(), "x86-64-v4".into()];
+    let interiors: Vec<*mut u64> = words.globals.iter_mut().flat_map(|g| [3, 32].map(|at| (&raw mut g[at]).cast())).collect();
+    let table = CpuTable {
+        slots: words.slots.as_mut_ptr(),
+        slots_len,
+        interiors: interiors.leak().as_ptr(),
+        interiors_len,
+        entries: std::ptr::NonNull::dangling().as_ptr(),
+        levels_len: 2,
+        kernels_len: 0,
+    };
+    let raw = Box::leak(Box::new(crate::contract::image::RawImage { cpu: Box::leak(Box::new(table)), ..*image.raw }));
+    let image: &'static Image = Box::leak(Box::new(Image { raw, container }));
+    let values = resolve::values(image)?;
+    let cpu = open();
+    let resolved = deliver::words(&*cpu, &mut deliver::Tables::default(), &values)?;
+    cpu.load(image, &deliver::by_site(image, &resolved))?;
+    Ok(level::best(&image.container.cpu_levels).unwrap())
+}
+
+#[test]
+fn slots_and_interior_words_are_written_where_their_records_say() {
+    let mut words = Words40 { slots: [7; 3], globals: [[0xee; 40]; 2] };
+    let level = load_words(&mut words, 2, 2).unwrap();
+    assert_eq!(words.slots, [4, -2i64 as u64, 7], "in manifest order, and none beyond the last");
+    let mut patched = [0xee; 40];
+    patched[3..11].copy_from_slice(b"relocgpu");
+    patched[32..40].copy_from_slice(&(-2i64).to_le_bytes());
+    assert_eq!(words.globals[level], patched);
+    assert_eq!(words.globals[1 - level], [0xee; 40], "the level that does not run stays as it is");
+}
+
+#[test]
+fn native_code_with_other_words_than_the_manifest_is_refused_and_left_alone() {
+    for (slots, interiors) in [(2, 1), (2, 3), (1, 2), (3, 2)] {
+        let mut words = Words40 { slots: [7; 3], globals: [[0xee; 40]; 2] };
+        let error = load_words(&mut words, slots, interiors).unwrap_err();
+        assert!(matches!(&error, Error::NoEntry { reason, .. } if reason.contains("its words are not those of its manifest")), "{error}");
+        assert_eq!((words.slots, words.globals), ([7; 3], [[0xee; 40]; 2]));
+    }
 }

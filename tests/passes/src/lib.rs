@@ -9,18 +9,20 @@
 //! | `ptx: TEXT` | the PTX contains it |
 //! | `ptx-not: TEXT` | the PTX does not contain it |
 //! | `ptx-count: N TEXT` | the PTX contains it so many times |
-//! | `record: TEXT` | the records, one a line as `name symbol source`, contain it |
-//! | `location: TEXT` | the panic locations, one a line as `file:line:column`, contain it |
-//! | `kernel: TEXT` | the kernels, one a line as `name size align [panics] [cooperates]`, contain it |
+//! | `record: LINE` | the records, one a line as `name symbol source`, have this line |
+//! | `location: LINE` | the panic locations, one a line as `file:line:column`, have this line |
+//! | `kernel: LINE` | the kernels, one a line as `name size align [panics] [cooperates]`, have this line |
+//! | `interior: GLOBAL OFFSET` | the unit may get a record of the word there; it comes before what is lowered |
+//! | `interior-not: GLOBAL OFFSET` | validation refuses such a record |
 //! | `same-unit-as: FILE` | the other case gives the same unit hash and other panic locations |
 //! | `fault: TEXT` | a line of the faults; with it the case must give exactly these lines |
 //! | `nothing` | there is no kernel |
 //! | `arch: N` | lower for `sm_N` instead of `sm_75` |
+//!
+//! Where ptxas is installed it assembles the PTX of every case that gives one.
 
 mod case;
 mod compile;
-mod ptxas;
 
-pub use case::{Case, run};
+pub use case::Case;
 pub use compile::{Compiler, sysroot_libraries};
-pub use ptxas::assemble;

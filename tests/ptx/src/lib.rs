@@ -1,10 +1,8 @@
-//! Reads PTX as text: modules, their entries, and what ptxas makes of them.
+//! Reads PTX as text: modules and their entries.
 
 mod module;
-mod ptxas;
 
 pub use module::Module;
-pub use ptxas::Ptxas;
 
 /// The PTX of every image that the kernel crates of `tests/kernels-*` left in this program.
 ///

@@ -2,7 +2,8 @@
 //! must and must not contain.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use ptx::{Module, Ptxas};
+use ptx::Module;
+use ptxas::Ptxas;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -26,7 +27,7 @@ fn trials(modules: Vec<Module>) -> Vec<Trial> {
     let ptxas = Ptxas::find();
     let missing = ptxas.is_none();
     if missing {
-        eprintln!("ptxas is not installed (pip install nvidia-cuda-nvcc): assembling is skipped");
+        eprintln!("{}", ptxas::MISSING);
     }
     for module in modules {
         let name = format!("{} sm_{}", module.image, module.arch);
@@ -37,7 +38,10 @@ fn trials(modules: Vec<Module>) -> Vec<Trial> {
         }));
         for arch in ARCHITECTURES.into_iter().filter(|&arch| arch >= module.arch) {
             let (ptxas, module) = (ptxas.clone(), module.clone());
-            let assembles = move || ptxas.map_or(Ok(()), |ptxas| ptxas.assemble(&module, arch).map_err(Failed::from));
+            let assembles = move || match ptxas {
+                Some(ptxas) => Ok(ptxas.assemble(&module.text, arch)?),
+                None => Err(Failed::from(ptxas::MISSING)),
+            };
             trials.push(Trial::test(format!("assembles for sm_{arch}: {name}"), assembles).with_ignored_flag(missing));
         }
     }

@@ -8,7 +8,8 @@ use relocgpu_runtime::contract::SCHEMA;
 use relocgpu_runtime::contract::image::decode;
 use relocgpu_runtime::contract::manifest::{Kernel, Manifest, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const KERNELS: [&str; 11] =
@@ -25,6 +26,15 @@ fn unit(folder: &str, kernels: &[&str], slot: Option<&str>) -> Unit {
     let status = Command::new(rustc).args(flags.split(' ')).arg(&source).arg("-o").arg(&out).status().unwrap();
     assert!(status.success());
 
+    let record = |name: &str| record(name, Site::Slot, 0);
+    unit_of(std::fs::read(out).unwrap(), folder, kernels, slot.map(record).into_iter().collect())
+}
+
+fn record(name: &str, site: Site, offset: u64) -> Record {
+    Record { name: name.into(), site, offset, target: Target::Expr(Part::Value) }
+}
+
+fn unit_of(bitcode: Vec<u8>, folder: &str, kernels: &[&str], records: Vec<Record>) -> Unit {
     let unit = UnitName { package: "p".into(), version: "1.0.0".into(), kind: "lib".into(), crate_name: "p".into(), test: false };
     let kernel = |name: &&str| Kernel {
         name: format!("{folder}::{name}"),
@@ -35,21 +45,15 @@ fn unit(folder: &str, kernels: &[&str], slot: Option<&str>) -> Unit {
         can_panic: true,
         cooperates: false,
     };
-    let record = |name: &str| Record { name: name.into(), site: Site::Slot, offset: 0, target: Target::Expr(Part::Value) };
-    let source = |_: &str| RecordSource { symbol: "__relocgpu_host_1".into(), source: "a.rs:1:1".into(), text: "1".into() };
+    let source = |_: &Record| RecordSource { symbol: "__relocgpu_host_1".into(), source: "a.rs:1:1".into(), text: "1".into() };
     Unit {
-        bitcode: std::fs::read(out).unwrap(),
-        manifest: Manifest {
-            schema: SCHEMA,
-            unit,
-            kernels: kernels.iter().map(kernel).collect(),
-            records: slot.map(record).into_iter().collect(),
-        },
+        bitcode,
         source_map: SourceMap {
-            records: slot.map(source).into_iter().collect(),
+            records: records.iter().map(source).collect(),
             kernels: kernels.iter().enumerate().map(|(i, _)| format!("src/k.rs:{}:4", i + 1)).collect(),
             locations: Vec::new(),
         },
+        manifest: Manifest { schema: SCHEMA, unit, kernels: kernels.iter().map(kernel).collect(), records },
         hash: [7; 32],
     }
 }
@@ -181,13 +185,51 @@ fn blocks_run_and_compute_what_the_kernels_say() {
         KERNELS.len()
     );
     std::fs::write(dir.path().join("kernels.h"), header).unwrap();
-    let program = dir.path().join("run");
-    let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lower/cpu/tests/run.c");
-    let slots = format!("-DSLOTS={}", native.slots);
-    let compiled =
-        Command::new("cc").args(["-O1", "-I"]).arg(dir.path()).arg(&slots).arg(&harness).args(&objects).arg("-o").arg(&program).status();
+    run_each_level("run.c", dir.path(), &format!("-DSLOTS={}", native.slots), &objects);
+}
+
+/// Compiles a program of this folder with the header in `dir` and objects, and runs it: each level has run, or the
+/// processor lacks it, which is said.
+fn run_each_level(source: &str, dir: &Path, define: &str, objects: &[PathBuf]) {
+    let program = dir.join("run");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lower/cpu/tests").join(source);
+    let compiled = Command::new("cc").args(["-O1", "-I"]).arg(dir).arg(define).arg(&source).args(objects).arg("-o").arg(&program).status();
     assert!(compiled.unwrap().success());
     let run = Command::new(&program).output().unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && said.contains("x86-64 ran"), "{}: {said}", run.status);
+    for level in LEVELS {
+        let skipped = said.lines().find(|line| line.starts_with(&format!("{level} skipped")));
+        assert!(skipped.is_some() || said.lines().any(|line| line == format!("{level} ran")), "{level}: {said}");
+        if let Some(skipped) = skipped {
+            // Not `eprintln!`, which the harness keeps to itself where a test passes.
+            writeln!(std::io::stderr(), "{}: {skipped}", source.display()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn words_inside_constants_are_patched_at_each_level_and_read() {
+    let text = include_str!("tests/interiors.ll");
+    let records = [("slot", Site::Slot, 0), ("table", Site::Interior, 8), ("table", Site::Interior, 24), ("word", Site::Interior, 0)];
+    let records = records.map(|(name, site, offset)| record(name, site, offset)).into();
+    let unit = unit_of(llvm::assemble(text, "interiors").unwrap(), "interiors", &["read"], records);
+    let native = lower(&unit, &LEVELS).unwrap_or_else(|e| panic!("{e:?}"));
+    let dir = tempfile::tempdir().unwrap();
+    let mut objects = crate::embed::run(unit, Code { ptx: Vec::new(), native }, dir.path()).unwrap().objects;
+    // What the program would define for its records.
+    let host = dir.path().join("host.c");
+    std::fs::write(&host, "char __relocgpu_host_1;").unwrap();
+    objects.push(host);
+    let image: ElfFile64 = ElfFile64::parse(&*std::fs::read(&objects[0]).unwrap().leak()).unwrap();
+    let symbol = image.symbols().filter_map(|s| s.name().ok()).find(|name| name.starts_with("__relocgpu_image_")).unwrap();
+    let supports = |level: (usize, &str)| format!("case {}: return __builtin_cpu_supports(\"{}\") != 0;", level.0, level.1);
+    let header = format!(
+        "#define LEVELS {}\nstatic const char *const names[] = {{ \"{}\" }};\nstatic int supported(int level) {{ switch (level) {{ {} }} return 0; }}\n",
+        LEVELS.len(),
+        LEVELS.join("\", \""),
+        LEVELS.into_iter().enumerate().map(supports).collect::<String>()
+    );
+    std::fs::write(dir.path().join("levels.h"), header).unwrap();
+    run_each_level("interiors.c", dir.path(), &format!("-DIMAGE={symbol}"), &objects);
 }

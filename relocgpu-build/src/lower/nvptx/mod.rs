@@ -81,7 +81,8 @@ fn internalise(module: &Module, unit: &Unit, circles: &[cycles::Circle]) {
     }
     for global in llvm::globals(module).into_iter().filter(|g| g.get_initializer().is_some()) {
         let name = llvm::Value::from(global).name();
-        let looked_up = [ptx::SLOTS, ptx::PANIC_CLAIM, ptx::PANIC_RECORD].contains(&name.as_str());
+        let looked_up = [ptx::SLOTS, ptx::PANIC_CLAIM, ptx::PANIC_RECORD].contains(&name.as_str())
+            || unit.manifest.records.iter().any(|record| record.name == name);
         if !looked_up && !cycles::is_definition(circles, &name) {
             global.set_linkage(Linkage::Internal);
         }

@@ -1,16 +1,17 @@
-//! All slots become one array, which the loader fills with one copy.
+//! All slots become one array, which the loader fills with one copy; interior words stay where they are.
 //!
 //! ```llvm
 //! @photo_0_1_0_photo__tone_01234567 = external constant i64
 //! @relocgpu_slots = addrspace(4) externally_initialized constant [2 x i64] zeroinitializer      ; word 0 of it
 //! ```
-//! `externally_initialized`, or the zeros would be folded into the code.
+//! `externally_initialized`, or the zeros would be folded into the code. A global with an interior word is no constant
+//! any more for the same reason, and keeps its name, by which the loader finds it.
 
 use super::STAGE;
 use crate::error::Error;
 use crate::llvm::{self, Value};
-use inkwell::module::Module;
-use relocgpu_runtime::contract::manifest::Manifest;
+use inkwell::module::{Linkage, Module};
+use relocgpu_runtime::contract::manifest::{Manifest, Site};
 use relocgpu_runtime::contract::names::ptx;
 
 /// LLVM's numbers for PTX's `.const` and `.global`.
@@ -21,6 +22,13 @@ const CONST_WORDS: usize = 64 * 1024 / 8;
 
 /// Runs the pass.
 pub(super) fn run(module: &Module, manifest: &Manifest) -> Result<(), Error> {
+    for record in manifest.records.iter().filter(|record| record.site == Site::Interior) {
+        let site =
+            module.get_global(&record.name).ok_or_else(|| Error::broken(STAGE, format!("the unit has no global `{}`", record.name)))?;
+        site.set_constant(false);
+        site.set_externally_initialized(true);
+        site.set_linkage(Linkage::External);
+    }
     let names: Vec<_> = manifest.slots().map(|(_, record)| record.name.as_str()).collect();
     if names.is_empty() {
         return Ok(());
