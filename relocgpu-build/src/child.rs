@@ -50,6 +50,8 @@ fn ask(env: &Env, toolchain: &Toolchain, job: &Job, label: &str) -> Result<Outco
     let job_path = job.out_dir.join("job.json");
     write_json(&job_path, job)?;
     let _ = fs::remove_file(answer_path(job));
+    // A child that does not even start must not be blamed on an earlier one's last step.
+    let _ = fs::remove_file(step_path(job));
     let program = env::own_program()?;
     let mut libraries = toolchain.llvm_dir.clone().into_os_string();
     if let Some(inherited) = &env.library_path {
@@ -99,4 +101,51 @@ fn step_path(job: &Job) -> PathBuf {
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     let text = serde_json::to_vec_pretty(value).map_err(|e| Error::File { doing: "write", path: path.to_owned(), source: e.into() })?;
     fs::write(path, text).map_err(Error::file("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use relocgpu_runtime::contract::manifest::UnitName;
+
+    /// What a child leaves that ends like LLVM does: a message and a signal. Its answer is an error like any other.
+    #[test]
+    fn a_child_that_dies_is_an_error_with_its_last_step_and_its_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let unit = UnitName { package: "p".into(), version: "1.0.0".into(), kind: "lib".into(), crate_name: "p".into(), test: false };
+        let job = Job {
+            unit,
+            root: folder.path().join("p.bc"),
+            libraries: Vec::new(),
+            std: Vec::new(),
+            architectures: vec![75],
+            cpu_levels: Vec::new(),
+            line_info: false,
+            keep: None,
+            out_dir: folder.path().to_owned(),
+        };
+        let job_path = folder.path().join("job.json");
+        write_json(&job_path, &job).unwrap();
+        let dies = |last_step: &str| {
+            let script =
+                format!("{last_step}; for i in $(seq 100); do echo line $i >&2; done; echo LLVM ERROR: unsupported >&2; kill -ABRT $$");
+            Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap()
+        };
+        let text = death(&dies("true"), &job, job_path.clone(), "lib `p` of p").to_string();
+        assert!(text.contains("lib `p` of p") && text.contains("starting"), "{text}");
+        let output = dies("echo 'lowering kernels `p::k` to PTX for sm_75' > doing.txt");
+        let text = death(&output, &job, job_path.clone(), "lib `p` of p").to_string();
+        for part in [
+            "lib `p` of p",
+            "signal: 6",
+            "lowering kernels `p::k` to PTX for sm_75",
+            "LLVM ERROR: unsupported",
+            "line 100",
+            &job_path.display().to_string(),
+        ] {
+            assert!(text.contains(part), "no `{part}` in {text}");
+        }
+        assert!(!text.contains("line 50\n"), "only the end of what it said: {text}");
+        assert!(job_path.exists());
+    }
 }
