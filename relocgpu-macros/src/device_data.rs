@@ -1,6 +1,7 @@
 //! `#[derive(DeviceData)]`: types that cross to the device by value.
 
 use crate::diagnostics::{self, Faults};
+use crate::root::{CrateArgument, Root};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -17,6 +18,10 @@ pub fn run(item: TokenStream) -> TokenStream {
         Err(error) => return error.into_compile_error(),
     };
     let mut faults = Faults::default();
+    let root = match root(&input, &mut faults) {
+        Ok(root) => root,
+        Err(missing) => return missing,
+    };
     let body = match &input.data {
         Data::Struct(data) => Some(of_fields(&data.fields)),
         Data::Enum(data) => of_enum(&input, data, &mut faults),
@@ -26,8 +31,22 @@ pub fn run(item: TokenStream) -> TokenStream {
         }
     };
     match body {
-        Some(body) if faults.is_empty() => implement(&input, &body),
+        Some(body) if faults.is_empty() => root.applied(implement(&input, &body)),
         _ => faults.into_tokens(),
+    }
+}
+
+/// Where `#[device_data(crate = path)]` says that the runtime is.
+fn root(input: &DeriveInput, faults: &mut Faults) -> Result<Root, TokenStream> {
+    let Some(attribute) = input.attrs.iter().find(|attribute| attribute.path().is_ident("device_data")) else {
+        return Root::of_dependency();
+    };
+    match attribute.parse_args::<CrateArgument>() {
+        Ok(CrateArgument(path)) => Ok(Root::at(&path)),
+        Err(_) => {
+            faults.at(attribute, diagnostics::DATA_ARGUMENTS);
+            Root::of_dependency()
+        }
     }
 }
 

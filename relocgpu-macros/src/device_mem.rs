@@ -3,6 +3,7 @@
 use crate::diagnostics::{self, error_expression};
 use crate::image_link::is_device_pass;
 use crate::names::SHARED_SECTION;
+use crate::root::{Wrapped, site};
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use syn::parse::{Parse, ParseStream};
@@ -28,18 +29,22 @@ impl Parse for Shared {
 
 /// Expands the macro.
 pub fn run(tokens: TokenStream) -> TokenStream {
-    let Shared(array) = match syn::parse2(tokens) {
-        Ok(shared) => shared,
-        Err(error) => return error_expression(error),
-    };
+    let parsed = syn::parse2(tokens).and_then(|wrapped: Wrapped| Ok((wrapped.root, site(&wrapped.tokens), syn::parse2(wrapped.tokens)?)));
+    match parsed {
+        Ok((root, site, shared)) => root.applied(expand(&shared, site)),
+        Err(error) => error_expression(error),
+    }
+}
+
+fn expand(Shared(array): &Shared, site: Span) -> TokenStream {
     let (element, length) = (&array.elem, &array.len);
     if !is_device_pass() {
-        return quote_spanned! {Span::mixed_site()=>
+        return quote_spanned! {site=>
             // SAFETY: on the host nothing reads through the pointer.
             unsafe { ::relocgpu_runtime::__private::shared::<#element, { #length }>(::core::ptr::NonNull::dangling().as_ptr()) }
         };
     }
-    quote_spanned! {Span::mixed_site()=> {
+    quote_spanned! {site=> {
         #[unsafe(link_section = #SHARED_SECTION)]
         static mut __RELOCGPU_SHARED: ::core::mem::MaybeUninit<#array> = ::core::mem::MaybeUninit::uninit();
         // SAFETY: every block has its own memory for a static of this section, and nothing else names it.

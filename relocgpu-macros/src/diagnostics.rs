@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote_spanned};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Collects all faults of one invocation, so that they are reported at once.
 #[derive(Default)]
@@ -37,6 +38,11 @@ impl Faults {
     }
 }
 
+/// What this process reports once, however often it finds it.
+pub fn once(reported: &AtomicBool, report: impl FnOnce() -> TokenStream) -> TokenStream {
+    if reported.swap(true, Ordering::Relaxed) { TokenStream::new() } else { report() }
+}
+
 /// A `compile_error!` in expression position.
 pub fn error_expression(error: syn::Error) -> TokenStream {
     let span = error.span();
@@ -45,9 +51,17 @@ pub fn error_expression(error: syn::Error) -> TokenStream {
 }
 
 // #[gpu_kernel]: the item
-pub const ATTRIBUTE_ARGUMENTS: &str = "`#[gpu_kernel]` takes no arguments";
+pub const ATTRIBUTE_ARGUMENTS: &str =
+    "`#[gpu_kernel]` takes no argument but `crate = path`, where `path` is a re-export of the crate relocgpu_runtime: remove it";
+pub const REPEATED: &str = "this function is a kernel already: remove the second `#[gpu_kernel]`";
+pub const NO_RUNTIME: &str = "this package does not depend on relocgpu-runtime: add it to `[dependencies]` in Cargo.toml, or say where it is re-exported: \
+     `#[gpu_kernel(crate = path::relocgpu_runtime)]`, `#[device_data(crate = path::relocgpu_runtime)]`";
 pub const NOT_A_FUNCTION: &str =
     "`#[gpu_kernel]` goes on a free function, such as `fn scale(x: &[f32], mut y: DisjointSlice<f32>, by: f32) { … }`";
+pub const IN_IMPL: &str = "a kernel is a free function: move it out of the `impl`, and pass what it needs as parameters";
+pub const IN_TRAIT: &str =
+    "a kernel is a free function: move it out of the trait; a generic kernel, `fn kernel<T: Trait>(…)`, calls the trait's functions";
+pub const IN_EXTERN: &str = "a kernel is a free function with a body: move it out of the `extern` block and write it in Rust";
 pub const SELF_RECEIVER: &str = "a kernel cannot take `self`: make it a free function and pass what it needs as parameters (`#[derive(DeviceData)]` lets a struct cross by value)";
 pub const ASYNC: &str = "a kernel cannot be `async`: remove `async`; the host waits for a launch with `device.synchronize()`";
 pub const EXTERN_ABI: &str = "a kernel has no ABI of its own: remove `extern`; relocgpu makes the entry point";
@@ -69,6 +83,23 @@ pub const IMPL_TRAIT: &str = "a kernel's `launch` must name the type: write a ge
 pub const TRAIT_OBJECT: &str = "a trait object points into the host program: make the kernel generic, or use an enum";
 pub const INNER_REFERENCE: &str = "data that crosses to the device cannot hold references: store values or indices, and pass memory as `&[T]` or `DisjointSlice<T>` of its own";
 pub const INNER_LIFETIME: &str = "data that crosses to the device cannot borrow: use a type without lifetimes";
+
+/// Where a function with `#[gpu_kernel]` stands, if it is no free function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    Impl,
+    Trait,
+    Extern,
+}
+
+/// What to do about a kernel that stands there.
+pub fn not_free(around: Around) -> &'static str {
+    match around {
+        Around::Impl => IN_IMPL,
+        Around::Trait => IN_TRAIT,
+        Around::Extern => IN_EXTERN,
+    }
+}
 
 /// A `host!` that names something of the function around it.
 pub fn host_capture(name: &str, what: Captured) -> String {
@@ -104,8 +135,8 @@ pub enum Captured {
 // host!
 pub const HOST_EMPTY: &str = "`host!` needs an expression: `host!(expr)`, or `host!(table: expr)` for a `DeviceTable`";
 pub const HOST_ONE: &str = "`host!` takes one expression";
-pub const HOST_CLOSURE: &str =
-    "`host!` takes the expression itself, not a closure: write `host!(expr)`; it is evaluated on the host before the first launch";
+pub const HOST_CLOSURE: &str = "`host!` takes the expression itself, not a closure: write `host!(expr)`; it is evaluated on the host before the first launch, \
+     so it cannot name locals: pass a local as a parameter of the kernel";
 pub const HOST_LITERAL: &str =
     "the type of a `host!` value must follow from its expression alone: give the literal a suffix, as in `1.0_f32`";
 
@@ -124,6 +155,7 @@ pub const DATA_ENUM_FIELDS: &str =
     "an enum whose variants hold fields cannot be `DeviceData`: use a struct with a fieldless enum beside its fields, or an `Option`";
 pub const DATA_ENUM_REPR: &str = "a `DeviceData` enum needs a fixed size: add `#[repr(u8)]`, `#[repr(u32)]` or another integer";
 pub const DATA_DROP: &str = "a `DeviceData` type cannot have a `Drop`: its copies on the device are never dropped";
+pub const DATA_ARGUMENTS: &str = "`#[device_data]` takes `crate = path`, where `path` is a re-export of the crate relocgpu_runtime";
 pub const DATA_ENUM_EMPTY: &str = "an enum without variants has no value that could cross to the device";
 
 // The build script

@@ -7,6 +7,7 @@
 use crate::diagnostics::{self, error_expression};
 use crate::image_link::is_device_pass;
 use crate::names::{FIELD, REFERENCE_TAG, Unit, fnv1a, part, text_of};
+use crate::root::{Wrapped, site};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
@@ -66,60 +67,63 @@ fn is_open_literal(expression: &Expr) -> bool {
 
 /// Expands the macro.
 pub fn run(tokens: TokenStream) -> TokenStream {
-    let form = match syn::parse2(tokens.clone()) {
-        Ok(form) => form,
+    let parsed = syn::parse2(tokens).and_then(|wrapped: Wrapped| Ok((syn::parse2(wrapped.tokens.clone())?, wrapped)));
+    let (form, Wrapped { root, tokens }) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return error_expression(error),
     };
-    let reference = Reference { unit: Unit::from_environment(), tokens };
-    match (form, is_device_pass()) {
+    let unit = Unit::from_environment();
+    let reference = Reference { symbol: unit.host_symbol(&tokens), unit, site: site(&tokens), tokens };
+    root.applied(match (form, is_device_pass()) {
         (HostForm::Value(expression), false) => reference.host_value(&expression),
         (HostForm::Table(expression), false) => reference.host_table(&expression),
         (HostForm::Value(expression), true) => reference.device_value(&expression),
         (HostForm::Table(expression), true) => reference.device_table(&expression),
-    }
+    })
 }
 
 struct Reference {
     unit: Unit,
     tokens: TokenStream,
+    /// Link symbol but for line and column.
+    symbol: String,
+    /// Where the expansion stands.
+    site: Span,
 }
 
 impl Reference {
     /// The value's type must be the same in the thunk, which stands alone, and where the value is used: two copies of
-    /// the expression, compared by `host_value`. rustc reports what is wrong with both copies once.
+    /// the expression, compared by `host_value`. rustc reports what is wrong with both copies once. The thunk's is in a
+    /// constant: a local that it names "would need to be a `const`", says rustc, and not a closure.
     fn host_value(&self, expression: &Expr) -> TokenStream {
         let export = self.export();
-        let bound = bound(expression, quote!(HostWord));
-        quote_spanned! {Span::mixed_site()=> {
-            fn __relocgpu_value() -> impl #bound {
-                #expression
-            }
+        let (AtExpression { bound, call }, value) = (AtExpression::of(expression, "HostWord"), value_function());
+        quote_spanned! {self.site=> {
+            fn #value() -> #bound { #call }
             #export
             extern "C-unwind" fn __relocgpu_thunk() -> u64 {
-                ::relocgpu_runtime::__private::HostWord::to_word(__relocgpu_value())
+                ::relocgpu_runtime::__private::HostWord::to_word(#value())
             }
-            ::relocgpu_runtime::__private::host_value(|| { #expression }, __relocgpu_value)
+            ::relocgpu_runtime::__private::host_value(|| { #expression }, #value)
         }}
     }
 
     fn host_table(&self, expression: &Expr) -> TokenStream {
         let export = self.export();
-        let bound = bound(expression, quote!(TableSource));
-        quote_spanned! {Span::mixed_site()=> {
-            fn __relocgpu_table() -> impl #bound {
-                #expression
-            }
+        let (AtExpression { bound, call }, value) = (AtExpression::of(expression, "TableSource"), value_function());
+        quote_spanned! {self.site=> {
+            fn #value() -> #bound { #call }
             #export
             extern "C-unwind" fn __relocgpu_thunk() -> ::relocgpu_runtime::__private::RawTable {
-                ::relocgpu_runtime::__private::raw_table(__relocgpu_table())
+                ::relocgpu_runtime::__private::raw_table(#value())
             }
-            ::relocgpu_runtime::__private::host_table(__relocgpu_thunk, || { #expression }, __relocgpu_table)
+            ::relocgpu_runtime::__private::host_table(__relocgpu_thunk, || { #expression }, #value)
         }}
     }
 
     fn device_value(&self, expression: &Expr) -> TokenStream {
         let slot = self.slot(part::VALUE);
-        quote_spanned! {Span::mixed_site()=> {
+        quote_spanned! {self.site=> {
             unsafe extern "C" {
                 #slot
                 static __RELOCGPU_SLOT: u64;
@@ -131,7 +135,7 @@ impl Reference {
 
     fn device_table(&self, expression: &Expr) -> TokenStream {
         let (pointer, length) = (self.slot(part::TABLE_PTR), self.slot(part::TABLE_LEN));
-        quote_spanned! {Span::mixed_site()=> {
+        quote_spanned! {self.site=> {
             unsafe extern "C" {
                 #pointer
                 static __RELOCGPU_POINTER: u64;
@@ -161,7 +165,7 @@ impl Reference {
 
     /// Line and column are those of the outermost macro call: a `host!` in a macro by example has one symbol for each.
     fn link_symbol(&self, test: bool) -> TokenStream {
-        let symbol = format!("{}_", self.unit.host_symbol(&self.tokens));
+        let symbol = format!("{}_", self.symbol);
         let suffix = if test { "_t" } else { "" };
         quote!(::core::concat!(#symbol, ::core::line!(), "_", ::core::column!(), #suffix))
     }
@@ -182,16 +186,31 @@ impl Reference {
     }
 }
 
-/// The trait's path at the expression's place, so that a value that does not implement it is reported there.
-fn bound(expression: &Expr, name: TokenStream) -> TokenStream {
-    let span = expression.span().resolved_at(Span::mixed_site());
-    let name = syn::parse2::<Ident>(name).expect("one word").into_token_stream();
-    let name: TokenStream = name
-        .into_iter()
-        .map(|mut token| {
-            token.set_span(span);
-            token
-        })
-        .collect();
-    quote_spanned!(span=> ::relocgpu_runtime::__private::#name)
+/// Words that together stand where the expression does: rustc spans from the first to the last. There a value is reported
+/// that does not implement the trait.
+struct AtExpression {
+    /// `impl …::Trait`
+    bound: TokenStream,
+    /// `(const { || { expression } })()`
+    call: TokenStream,
+}
+
+impl AtExpression {
+    fn of(expression: &Expr, name: &str) -> Self {
+        let at = |span: Span| Span::mixed_site().located_at(span);
+        let last = expression.to_token_stream().into_iter().last().map_or_else(Span::call_site, |token| token.span());
+        let (first, last) = (at(expression.span()), at(last));
+        let name = Ident::new(name, last);
+        let arguments = quote_spanned!(last=> ());
+        Self {
+            bound: quote_spanned!(first=> impl ::relocgpu_runtime::__private::#name),
+            call: quote_spanned!(first=> (const { || { #expression } }) #arguments),
+        }
+    }
+}
+
+/// The name of the function that holds the expression: at the call of `host!`, so that rustc does not suggest an edit of
+/// the expression's first word.
+fn value_function() -> Ident {
+    Ident::new("__relocgpu_value", Span::mixed_site())
 }

@@ -12,7 +12,7 @@ use crate::fault_report::entries;
 use crate::names::{Place, Unit, env, pass};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Whether the device pass is compiling.
 pub fn is_device_pass() -> bool {
@@ -53,7 +53,7 @@ fn absent(why: &str, reports: TokenStream) -> ImageLink {
 /// Faults that are the package's and not one kernel's are reported by the first kernel that is expanded.
 fn once(report: impl FnOnce() -> TokenStream) -> TokenStream {
     static REPORTED: AtomicBool = AtomicBool::new(false);
-    if REPORTED.swap(true, Ordering::Relaxed) { TokenStream::new() } else { report() }
+    diagnostics::once(&REPORTED, report)
 }
 
 fn error(span: Span, message: &str) -> TokenStream {

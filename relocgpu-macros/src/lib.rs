@@ -3,11 +3,12 @@
 //! | macro | makes |
 //! |---|---|
 //! | [`macro@gpu_kernel`] | a kernel of a function, with a typed `launch` |
-//! | [`host!`] | a value that only the running host process knows |
-//! | [`device!`] | memory that the device module owns |
+//! | [`macro@host`] | a value that only the running host process knows |
+//! | [`macro@device`] | memory that the device module owns |
 //! | [`derive@DeviceData`] | types that cross to the device by value |
 //!
-//! Each parses its input into a struct, collects all faults, and expands into paths below `::relocgpu_runtime`.
+//! Each parses its input into a struct, collects all faults, and expands into paths below `::relocgpu_runtime`, which
+//! become those of the crate that the user has.
 //! `RELOCGPU_DEVICE_PASS` in the environment tells which of the two compiles is running.
 
 mod device_data;
@@ -18,6 +19,7 @@ mod host_ref;
 mod image_link;
 mod kernel;
 mod names;
+mod root;
 
 use proc_macro::TokenStream;
 
@@ -42,6 +44,9 @@ use proc_macro::TokenStream;
 /// Generic kernels are launched as `kernel::launch::<f32, 4>(…)`, or with what inference finds; type parameters must
 /// be `'static` there. The kernel of an `unsafe fn` has an unsafe `launch`.
 ///
+/// `#[gpu_kernel(crate = path)]` names the crate relocgpu_runtime where another crate re-exports it; a dependency that is
+/// renamed in Cargo.toml needs no such word.
+///
 /// The package needs the build script `fn main() { relocgpu_build::compile() }`.
 /// The expansion holds unsafe code of its own, which `#![forbid(unsafe_code)]` in the crate does not object to.
 #[proc_macro_attribute]
@@ -49,28 +54,13 @@ pub fn gpu_kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     kernel::run(arguments.into(), item.into()).into()
 }
 
-/// A value of the host process inside device code, symbolic until the program starts.
-///
-/// * `host!(expr)`: the value of a host expression, evaluated once per process before the first launch. Its type is a
-///   number of up to 64 bits, `bool`, `char` or a raw pointer, and follows from the expression alone: give literals a
-///   suffix.
-/// * `host!(table: expr)`: a `DeviceTable<T>`, filled from a `Vec<T>`, an array or a slice: the initialiser of a static.
-///
-/// The expression cannot name locals or generic parameters of the function around it. On the host, `host!(expr)` is
-/// the expression itself.
-///
-/// A macro by example can hold a `host!`, but not inside a repetition such as `$( … )*`: one call of the macro would make
-/// it several times under one symbol (``symbol `__relocgpu_host_…` is already defined``). Write it in front of the
-/// repetition, `let gain = host!(gain());`, or in a function that the repetition calls.
+/// `relocgpu_runtime::host!` after the runtime's path in brackets: `[path] expr` or `[path] table: expr`.
 #[proc_macro]
 pub fn host(tokens: TokenStream) -> TokenStream {
     host_ref::run(tokens.into()).into()
 }
 
-/// Memory that the device module owns.
-///
-/// * `device!(shared: [T; N])`: a `SharedArray<T, N>` in the memory that the threads of a block share; its contents are
-///   undefined when a block starts. A local of a kernel or the initialiser of a static.
+/// `relocgpu_runtime::device!` after the runtime's path in brackets: `[path] shared: [T; N]`.
 #[proc_macro]
 pub fn device(tokens: TokenStream) -> TokenStream {
     device_mem::run(tokens.into()).into()
@@ -79,7 +69,8 @@ pub fn device(tokens: TokenStream) -> TokenStream {
 /// Lets a type cross to the device: structs of `DeviceData`, and enums without fields that have an integer `repr`.
 ///
 /// References, fn pointers and boxes cannot cross, nor can a type with a `Drop`; the error names the field.
-#[proc_macro_derive(DeviceData)]
+/// `#[device_data(crate = path)]` beside it names the crate relocgpu_runtime where another crate re-exports it.
+#[proc_macro_derive(DeviceData, attributes(device_data))]
 pub fn device_data(item: TokenStream) -> TokenStream {
     device_data::run(item.into()).into()
 }

@@ -3,12 +3,16 @@
 //! | name | spelled |
 //! |---|---|
 //! | image symbol | `__relocgpu_image_<16 hex of the unit>` |
-//! | link symbol of a `host!` | `__relocgpu_host_<16 hex of the place and the tokens>_<line>_<column>`, `_t` appended in `cfg(test)` |
+//! | link symbol of a `host!` | `__relocgpu_host_<16 hex of the place and the tokens>[_<number>]_<line>_<column>`, `_t` appended in `cfg(test)` |
+//!
+//! The number, from 2 on, tells those apart that one call of a macro by example makes of the same tokens.
 //!
 //! Their home is `contract::names` of relocgpu-runtime, which a proc-macro crate cannot depend on; a test compares the two.
 
 use proc_macro2::{Span, TokenStream};
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Separates fields in names and hashes.
 pub const FIELD: char = '\u{1f}';
@@ -84,18 +88,34 @@ impl Unit {
 
     /// Link symbol of a `host!` but for its line and column.
     pub fn host_symbol(&self, tokens: &TokenStream) -> String {
-        let place = Place::of(Span::call_site());
-        let first = tokens.clone().into_iter().next().map_or_else(Place::default, |token| Place::of(token.span()));
+        let first = tokens.clone().into_iter().next().map(|token| token.span());
+        let place = first.map_or_else(Place::default, Place::of);
         let text = format!(
-            "{}{FIELD}{}{FIELD}{}{FIELD}{}{FIELD}{place:?}{FIELD}{first:?}{FIELD}{}",
+            "{}{FIELD}{}{FIELD}{}{FIELD}{}{FIELD}{place:?}{FIELD}{}",
             self.package,
             self.version,
             self.kind,
             self.crate_name.as_deref().unwrap_or_default(),
             text_of(tokens)
         );
-        format!("__relocgpu_host_{:016x}", fnv1a(text.as_bytes()))
+        let hash = fnv1a(text.as_bytes());
+        match repetition(hash, first) {
+            0 => format!("__relocgpu_host_{hash:016x}"),
+            before => format!("__relocgpu_host_{hash:016x}_{}", before + 1),
+        }
     }
+}
+
+/// How often this process has seen the same tokens in the same expansion. Only a macro by example makes them more than
+/// once, in a repetition: its whole expansion shares one span, which shows the number of the expansion. Both compiles
+/// expand the same source in the same order.
+fn repetition(hash: u64, first: Option<Span>) -> usize {
+    static SEEN: Mutex<BTreeMap<(u64, String), usize>> = Mutex::new(BTreeMap::new());
+    let span = first.map(|span| format!("{span:?}")).unwrap_or_default();
+    let mut seen = SEEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = seen.entry((hash, span)).or_default();
+    *count += 1;
+    *count - 1
 }
 
 /// Where a token stands: the same in both compiles, wherever the package lies.

@@ -23,7 +23,7 @@ use std::sync::atomic::{
     message = "`{Self}` cannot cross to the device",
     label = "not `DeviceData`",
     note = "numbers, `bool`, `char`, atomics, arrays, tuples and options of them can, and structs with `#[derive(DeviceData)]`",
-    note = "references, fn pointers and boxes cannot: pass memory as `&[T]` or `DisjointSlice<T>`"
+    note = "references, fn pointers and boxes cannot: pass memory as `&[T]` or `DisjointSlice<T>`, under these names and no alias"
 )]
 pub unsafe trait DeviceData: Send + Sync + 'static {
     /// Size, alignment and fields, as this compile sees them.

@@ -97,6 +97,8 @@ mod introspect;
 #[cfg(feature = "host")]
 mod launch;
 #[cfg(feature = "host")]
+mod macros;
+#[cfg(feature = "host")]
 mod panic_text;
 #[cfg(feature = "host")]
 pub mod prelude;
@@ -120,6 +122,6 @@ pub use {
     handle::Device,
     host_ref::{DeviceTable, HostWord, TableSource},
     introspect::{ImageInfo, ReferenceInfo, images},
-    relocgpu_macros::{DeviceData, device, gpu_kernel, host},
+    relocgpu_macros::{DeviceData, gpu_kernel},
     resolve::init,
 };

@@ -9,6 +9,7 @@ pub use crate::device::disjoint::{Linear as DefaultSpace, RawDisjoint, RawSlice,
 pub use crate::device::shared::shared;
 pub use crate::host_ref::{HostWord, TableSource, device_value, host_value, raw_table};
 pub use crate::launch::{ImageLink, KernelRef, launch};
+pub use relocgpu_macros::{device, host};
 
 #[cfg(relocgpu_device)]
 pub use crate::host_ref::device_table;

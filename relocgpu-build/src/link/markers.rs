@@ -84,12 +84,11 @@ pub(super) fn describe<'c>(module: &Module<'c>, marked: &[Marked<'c>]) -> Result
         kernels.push(LinkedKernel { function: kernel.entry, descriptor, name });
     }
     kernels.sort_by(|a, b| a.name.cmp(&b.name));
-    match kernels.windows(2).find(|pair| pair[0].name == pair[1].name) {
-        None => Ok(kernels),
-        Some(pair) => Err(Error::Refused {
-            stage: STAGE,
-            what: format!("two different kernel instances are both named `{}`", pair[0].name),
-            help: "give the types that they differ in names of their own",
-        }),
-    }
+    let Some(pair) = kernels.windows(2).find(|pair| pair[0].name == pair[1].name) else { return Ok(kernels) };
+    let [one, other] = [0, 1].map(|n| {
+        let at = pair[n].descriptor.place();
+        format!("{}:{}:{}", at.file, at.line, at.column)
+    });
+    let help = if one == other { "give the types that they differ in names of their own" } else { "rename one of them" };
+    Err(Error::Refused { stage: STAGE, what: format!("two kernels are both named `{}`, at {one} and {other}", pair[0].name), help })
 }

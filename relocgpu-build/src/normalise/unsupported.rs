@@ -1,4 +1,14 @@
-//! What a device cannot do, reported for each kernel that reaches it: all at once, with the calls that lead there.
+//! What a device cannot do: one report for each kernel that reaches it, with the calls that lead there.
+//!
+//! ```text
+//! kernel `app::clock`: calls `<std::time::Instant>::now`, which belongs to the host's operating system
+//!   at src/time.rs:9:14, in `app::time::seconds`
+//!   at src/main.rs:17:21, in `app::clock`
+//! also allocates memory, and there is no allocator on the device
+//!   at src/main.rs:18:11, in `app::clock`
+//! help: call it on the host and pass the result, as a parameter or through `host!(…)`
+//! help: use fixed-size arrays, or pass a buffer to the kernel
+//! ```
 
 use crate::link::LinkedKernel;
 use crate::llvm::constant::Constants;
@@ -34,7 +44,7 @@ impl Fault {
     }
 }
 
-/// All faults of all kernels.
+/// All faults of all kernels: one report for a kernel, since all its faults are shown at its name.
 pub(super) fn run<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>]) -> Vec<KernelFault> {
     let references = References::new(module);
     let constants = Constants::new(module);
@@ -44,6 +54,7 @@ pub(super) fn run<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>]) -> Vec<
     for kernel in kernels {
         let reach = references.from(kernel.function);
         let mut seen = HashSet::new();
+        let mut own_faults = Vec::new();
         let mut shared = Shared::default();
         for function in &reach.order {
             let of_shared = references.made_by(*function).iter().filter_map(|(at, global)| Some((*at, shared.of(&constants, *global)?)));
@@ -51,10 +62,11 @@ pub(super) fn run<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>]) -> Vec<
             let own = found.entry(*function).or_insert_with(|| faults_in(&references, *function));
             for (at, fault) in own.iter().chain(&of_shared) {
                 if seen.insert(fault.clone()) {
-                    faults.push(report(kernel, &reach, *function, *at, fault));
+                    own_faults.push((ways(kernel, &reach, *function, *at), fault.clone()));
                 }
             }
         }
+        faults.extend(report(kernel, own_faults));
     }
     faults
 }
@@ -68,9 +80,9 @@ fn faults_in<'c>(references: &References<'c>, function: FunctionValue<'c>) -> Ve
     in_references.chain(in_code).collect()
 }
 
-fn report<'c>(kernel: &LinkedKernel<'c>, reach: &Reach<'c>, function: FunctionValue<'c>, at: Value<'c>, fault: &Fault) -> KernelFault {
-    let descriptor = &kernel.descriptor;
-    let mut message = format!("kernel `{}`: {}", kernel.name, fault.what);
+/// The source lines that lead from the kernel to the instruction, the last first.
+fn ways<'c>(kernel: &LinkedKernel<'c>, reach: &Reach<'c>, function: FunctionValue<'c>, at: Value<'c>) -> String {
+    let mut ways = String::new();
     for instruction in std::iter::once(at).chain(reach.chain(function)) {
         let Some(caller) = instruction.function() else { continue };
         let is_entry = caller == kernel.function;
@@ -79,11 +91,34 @@ fn report<'c>(kernel: &LinkedKernel<'c>, reach: &Reach<'c>, function: FunctionVa
         let frames = if is_entry { &frames[..frames.len().saturating_sub(1)] } else { &frames[..] };
         if let Some(frame) = frames.iter().find(|frame| !is_std(frame)) {
             let name = if is_entry { kernel.name.clone() } else { path_of(&Value::from(caller).name()) };
-            message += &format!("\n  at {frame}, in `{name}`");
+            ways += &format!("\n  at {frame}, in `{name}`");
         }
     }
-    message += &format!("\nhelp: {}", fault.help);
-    KernelFault { kernel: descriptor.name.clone(), file: descriptor.file.clone(), line: descriptor.line, message }
+    ways
+}
+
+/// What one call of the user's leads to is told together, and each remedy once.
+fn report(kernel: &LinkedKernel, faults: Vec<(String, Fault)>) -> Option<KernelFault> {
+    let mut places: Vec<(String, Vec<String>)> = Vec::new();
+    let mut remedies: Vec<String> = Vec::new();
+    for (ways, fault) in faults {
+        match places.iter_mut().find(|(known, _)| *known == ways) {
+            Some((_, whats)) => whats.push(fault.what),
+            None => places.push((ways, vec![fault.what])),
+        }
+        if !remedies.contains(&fault.help) {
+            remedies.push(fault.help);
+        }
+    }
+    let told = places.iter().map(|(ways, whats)| format!("{}{ways}", whats.join("\nalso "))).collect::<Vec<_>>().join("\nalso ");
+    let remedies: String = remedies.iter().map(|help| format!("\nhelp: {help}")).collect();
+    let descriptor = &kernel.descriptor;
+    (!told.is_empty()).then(|| KernelFault {
+        kernel: descriptor.name.clone(),
+        file: descriptor.file.clone(),
+        line: descriptor.line,
+        message: format!("kernel `{}`: {told}{remedies}", kernel.name),
+    })
 }
 
 fn is_std(frame: &Frame) -> bool {

@@ -14,12 +14,13 @@
 //! ```
 
 use super::Kernel;
+use super::attributes::made;
 use super::parameter::Parameter;
 use crate::diagnostics::Faults;
 use crate::image_link::is_device_pass;
 use crate::names::Place;
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::GenericParam;
 use syn::ext::IdentExt;
 
@@ -37,29 +38,24 @@ impl Kernel {
         quote!(#errors #function #handle #inner)
     }
 
+    /// As the user wrote it. A documented one says how it is launched, since rustdoc shows this page alone.
     fn function(&self) -> TokenStream {
         let function = &self.function;
         // The device pass must find the function as one: its parameters' types promise what its entry's do not (`&[T]`
         // is not written to). Lowering inlines it after that.
         let apart = is_device_pass() && !function.attrs.iter().any(|attribute| attribute.path().is_ident("inline"));
         let inline = apart.then(|| quote!(#[inline(never)]));
-        quote!(#[allow(dead_code)] #inline #function)
+        let documented = self.is_documented().then(|| self.launch_doc());
+        let (attributes, vis, signature, block) = (&function.attrs, &function.vis, &function.sig, &function.block);
+        quote!(#(#attributes)* #documented #inline #vis #signature #block)
     }
 
-    /// `cfg`s of the function, which all that is made beside it shares.
-    pub fn cfgs(&self) -> TokenStream {
-        self.function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect()
-    }
-
+    /// Hidden from rustdoc: a link to the kernel's name means the function.
     fn handle(&self) -> TokenStream {
-        let hidden = self.function.attrs.iter().filter(|attribute| is_doc_hidden(attribute));
-        let (cfgs, vis, name) = (self.cfgs(), &self.function.vis, &self.function.sig.ident);
-        let doc = format!("The kernel [`{0}`](fn@{0}), to [`launch`]({0}::launch).", name.unraw());
+        let (cfgs, vis, name) = (self.cfgs(), made(&self.function.vis), made(&self.function.sig.ident));
         quote_spanned! {Span::mixed_site()=>
             #cfgs
-            #[doc = #doc]
-            #(#hidden)*
-            #[allow(non_camel_case_types, dead_code, unreachable_pub)]
+            #[doc(hidden)]
             #vis enum #name {}
         }
     }
@@ -84,7 +80,6 @@ impl Kernel {
         let fields = self.fields();
         quote_spanned! {Span::mixed_site()=>
             #[repr(C)]
-            #[allow(dead_code)]
             struct __RelocgpuParams<#(#types),*> {
                 #(#fields: #types,)*
             }
@@ -122,7 +117,6 @@ impl Kernel {
         let Place { line, column, .. } = Place::of(self.function.sig.ident.span());
         let descriptors = parameters.iter().zip(self.fields()).map(|(parameter, field)| parameter.descriptor(&block, &field));
         quote_spanned! {Span::mixed_site()=>
-            #[allow(dead_code)]
             struct __RelocgpuInstance<#(#declared),*>(::core::marker::PhantomData<(#(::core::marker::PhantomData<#types>,)*)>);
 
             impl #in_impl #instance #condition {
@@ -191,8 +185,4 @@ impl Kernel {
             #keep
         }
     }
-}
-
-fn is_doc_hidden(attribute: &syn::Attribute) -> bool {
-    attribute.path().is_ident("doc") && attribute.parse_args::<syn::Ident>().is_ok_and(|word| word == "hidden")
 }

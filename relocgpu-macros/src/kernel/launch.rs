@@ -1,12 +1,13 @@
 //! `launch`: the typed way from the host to a kernel.
 
 use super::Kernel;
+use super::attributes::made;
 use super::parameter::Parameter;
 use crate::image_link;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Generics, parse_quote};
+use syn::{GenericParam, Generics, parse_quote};
 
 impl Kernel {
     /// Host pass: `launch`, and where the image is.
@@ -15,9 +16,14 @@ impl Kernel {
         let (image, reports) = (&link.expression, &link.reports);
         let (instance, fields) = (self.instance_type(), self.fields());
         let values = parameters.iter().map(|parameter| parameter.pack());
+        let (function, arguments) = (&self.function.sig.ident, self.arguments());
+        let deprecated = self.is_deprecated().then(|| quote!(#[allow(deprecated)]));
         let launch = self.launch(
             parameters,
             quote_spanned! {Span::mixed_site()=>
+                // A function that is launched is not unused.
+                #deprecated
+                let _ = #function #arguments;
                 let params = __RelocgpuParams { #(#fields: #values,)* };
                 let kernel = ::relocgpu_runtime::__private::KernelRef {
                     image: __relocgpu_image(),
@@ -33,7 +39,6 @@ impl Kernel {
         quote_spanned! {Span::mixed_site()=>
             #launch
             #[inline(never)]
-            #[allow(dead_code)]
             fn __relocgpu_image() -> ::relocgpu_runtime::__private::ImageLink {
                 #image
             }
@@ -48,9 +53,9 @@ impl Kernel {
     }
 
     fn launch_of(&self, arguments: impl Iterator<Item = TokenStream>, generics: &Generics, body: TokenStream) -> TokenStream {
-        let (name, vis, unsafety) = (&self.function.sig.ident, &self.function.vis, &self.function.sig.unsafety);
+        let (name, vis, unsafety) = (&self.function.sig.ident, made(&self.function.vis), &self.function.sig.unsafety);
         let (in_fn, _, condition) = generics.split_for_impl();
-        let shared = self.shared_attributes();
+        let shared = self.of_signature();
         let safety = unsafety.map(|_| quote!(#[doc = "# Safety"] #[doc = "As for the kernel itself, for each thread of the grid."]));
         let doc = format!(
             "Enqueues one launch of the kernel [`{0}`](fn@{0}) on a device, with one thread for each element of the grid.",
@@ -65,7 +70,6 @@ impl Kernel {
                 /// another device; or an earlier launch's failure, which is told once.
                 #safety
                 #shared
-                #[allow(dead_code, unreachable_pub, private_interfaces, private_bounds, clippy::too_many_arguments)]
                 #vis #unsafety fn launch #in_fn (
                     device: &::relocgpu_runtime::Device,
                     grid: ::relocgpu_runtime::Grid,
@@ -79,18 +83,19 @@ impl Kernel {
         }
     }
 
-    /// What the user says about the function's signature holds for that of `launch` too. An expectation becomes a
-    /// permission: the lint may well not fire twice.
-    fn shared_attributes(&self) -> TokenStream {
-        let shared = |attribute: &syn::Attribute| match &attribute.meta {
-            meta if meta.path().is_ident("allow") || meta.path().is_ident("deprecated") => Some(quote!(#attribute)),
-            syn::Meta::List(list) if list.path.is_ident("expect") => {
-                let lints = &list.tokens;
-                Some(quote!(#[allow(#lints)]))
-            }
-            _ => None,
-        };
-        self.function.attrs.iter().filter_map(shared).collect()
+    /// How the kernel is launched, for the function's documentation.
+    pub fn launch_doc(&self) -> TokenStream {
+        let shown = self.parameters.iter().flatten().map(|parameter| format!(", {}", parameter.shown_at_launch()));
+        let generics = &self.function.sig.generics.params;
+        let turbofish = if self.is_generic() { format!("::<{}>", names_of(generics)) } else { String::new() };
+        let call = format!("{}::launch{turbofish}(&device, grid{})?", self.function.sig.ident.unraw(), shown.collect::<String>());
+        let lines = ["", " # Launch", " ```text", &format!(" {call}"), " ```"];
+        quote!(#(#[doc = #lines])*)
+    }
+
+    /// Whether the user documents the function.
+    pub fn is_documented(&self) -> bool {
+        self.function.attrs.iter().any(|attribute| matches!(&attribute.meta, syn::Meta::NameValue(pair) if pair.path.is_ident("doc")))
     }
 
     /// An instance is found by its type's identity, which only types without borrows have. The bound joins those that
@@ -132,7 +137,7 @@ impl Kernel {
             }
             None => {
                 let arguments = (0..self.parameters.len()).map(|index| {
-                    let name = format_ident!("argument_{index}");
+                    let name = format_ident!("argument_{index}", span = Span::mixed_site());
                     quote!(#name: impl ::core::marker::Sized)
                 });
                 self.launch_of(arguments, &self.function.sig.generics, body)
@@ -140,10 +145,19 @@ impl Kernel {
         };
         quote_spanned! {Span::mixed_site()=>
             #cfgs
-            #[allow(unused_variables, unused_mut)]
             const _: () = { #launch };
         }
     }
+}
+
+/// Type and const parameters by name.
+fn names_of<'a>(parameters: impl IntoIterator<Item = &'a GenericParam>) -> String {
+    let names = parameters.into_iter().filter_map(|parameter| match parameter {
+        GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
+        GenericParam::Const(parameter) => Some(parameter.ident.to_string()),
+        GenericParam::Lifetime(_) => None,
+    });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn bounded(predicate: &syn::WherePredicate) -> Option<syn::Type> {

@@ -61,6 +61,19 @@ impl Parameter {
         }
     }
 
+    /// Its argument as the documentation shows it.
+    pub fn shown_at_launch(&self) -> String {
+        let name = self.name.unraw();
+        match &self.class {
+            Class::Slice(element) => format!("{name}: &Buffer<{}>", text_of_type(element)),
+            Class::Disjoint { element, space: None } => format!("{name}: &mut Buffer<{}>", text_of_type(element)),
+            Class::Disjoint { element, space: Some(space) } => {
+                format!("{name}: impl SliceMutArg<{}, {}>", text_of_type(element), text_of_type(space))
+            }
+            Class::Value => format!("{name}: {}", text_of_type(&self.ty)),
+        }
+    }
+
     /// Host: the argument as the parameter block has it.
     pub fn pack(&self) -> TokenStream {
         let name = &self.name;

@@ -1,5 +1,7 @@
 //! `#[gpu_kernel]`: parse → [`Kernel`] → expand.
 
+mod around;
+mod attributes;
 mod captures;
 mod expand;
 mod launch;
@@ -7,6 +9,7 @@ mod marshal;
 mod parameter;
 
 use crate::diagnostics::{self, Faults};
+use crate::root::{CrateArgument, Root};
 use parameter::Parameter;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -14,36 +17,68 @@ use syn::{GenericParam, ItemFn, ReturnType};
 
 /// Expands the attribute.
 pub fn run(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    // In an `impl`, a trait or an `extern` block no item can stand beside the function: it stays alone.
+    let alone = |faults: Faults| {
+        let errors = faults.into_tokens();
+        quote!(#errors #item)
+    };
+    let mut faults = Faults::default();
     let function: ItemFn = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => return not_a_function(item, error),
     };
-    let mut faults = Faults::default();
-    if !arguments.is_empty() {
-        faults.at(&arguments, diagnostics::ATTRIBUTE_ARGUMENTS);
+    let around = around::of(&function.sig.ident);
+    if let Some(receiver) = function.sig.receiver() {
+        faults.at(receiver, diagnostics::SELF_RECEIVER);
+        return alone(faults);
     }
-    match Kernel::new(function, &mut faults) {
-        Some(kernel) => kernel.expand(faults),
-        None => {
-            let errors = faults.into_tokens();
-            quote!(#errors #item)
+    if let Some(around) = around {
+        faults.at(&function.sig.ident, diagnostics::not_free(around));
+        return alone(faults);
+    }
+    let root = match root(arguments, &mut faults) {
+        Ok(root) => root,
+        Err(missing) => return quote!(#missing #item),
+    };
+    let kernel = Kernel::new(function, &mut faults);
+    root.applied(kernel.expand(faults))
+}
+
+/// Where the runtime is; an error where it is nowhere.
+fn root(arguments: TokenStream, faults: &mut Faults) -> Result<Root, TokenStream> {
+    if arguments.is_empty() {
+        return Root::of_dependency();
+    }
+    match syn::parse2::<CrateArgument>(arguments.clone()) {
+        Ok(CrateArgument(path)) => Ok(Root::at(&path)),
+        Err(_) => {
+            faults.at(&arguments, diagnostics::ATTRIBUTE_ARGUMENTS);
+            Root::of_dependency()
         }
     }
 }
 
 /// The item is kept, so that nothing else that names it errs; a syntax error inside a function is told as it is.
 fn not_a_function(item: TokenStream, error: syn::Error) -> TokenStream {
-    let is_function = syn::parse2::<syn::TraitItemFn>(item.clone()).is_ok();
-    match syn::parse2::<syn::Item>(item.clone()) {
-        Ok(other) if !is_function => {
-            let error = syn::Error::new_spanned(other.to_token_stream(), diagnostics::NOT_A_FUNCTION).into_compile_error();
+    let refused = |at: &dyn ToTokens, message| syn::Error::new_spanned(at, message).into_compile_error();
+    let Ok(mut function) = syn::parse2::<syn::TraitItemFn>(item.clone()) else {
+        let other = syn::parse2::<syn::Item>(item.clone());
+        return match other.map(|other| refused(&other, diagnostics::NOT_A_FUNCTION)) {
+            Ok(error) => quote!(#error #item),
+            Err(_) => error.into_compile_error(),
+        };
+    };
+    match around::of(&function.sig.ident) {
+        Some(around) => {
+            let error = refused(&function.sig.ident, diagnostics::not_free(around));
             quote!(#error #item)
         }
-        _ if is_function => {
-            let error = syn::Error::new_spanned(&item, diagnostics::NOT_A_FUNCTION).into_compile_error();
-            quote!(#error #item)
+        None => {
+            // rustc would miss the body too.
+            let error = refused(&function.sig.ident, diagnostics::NOT_A_FUNCTION);
+            function.default = Some(syn::parse_quote!({ ::core::unimplemented!() }));
+            quote!(#error #function)
         }
-        _ => error.into_compile_error(),
     }
 }
 
@@ -56,12 +91,10 @@ struct Kernel {
 }
 
 impl Kernel {
-    /// `None` if the function takes `self`: then it stands in an `impl`, where no other item can.
-    fn new(mut function: ItemFn, faults: &mut Faults) -> Option<Self> {
+    fn new(mut function: ItemFn, faults: &mut Faults) -> Self {
         let signature = &function.sig;
-        if let Some(receiver) = signature.receiver() {
-            faults.at(receiver, diagnostics::SELF_RECEIVER);
-            return None;
+        if let Some(second) = function.attrs.iter().find(|attribute| attributes::is_kernel(attribute)) {
+            faults.at(second, diagnostics::REPEATED);
         }
         if let Some(token) = &signature.asyncness {
             faults.at(token, diagnostics::ASYNC);
@@ -84,9 +117,10 @@ impl Kernel {
         });
         let parameters = typed.enumerate().map(|(index, typed)| Parameter::new(index, typed, faults)).collect();
         captures::check(&mut function, faults);
-        // rustc would report it again.
+        // They would be reported again.
         function.sig.variadic = None;
-        Some(Self { function, parameters })
+        function.attrs.retain(|attribute| !attributes::is_kernel(attribute));
+        Self { function, parameters }
     }
 
     /// Type and const parameters, as `<T, N>`, without lifetimes; empty if there are none.

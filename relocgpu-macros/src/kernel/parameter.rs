@@ -1,6 +1,8 @@
 //! The classes of kernel parameters: a slice to read, a slice to write, a value.
 
 use crate::diagnostics::{self, Faults};
+use proc_macro2::Span;
+use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{FnArg, GenericArgument, Ident, Pat, PatType, PathArguments, Type, TypePath, TypeReference};
 
@@ -27,12 +29,16 @@ pub enum Class {
 impl Parameter {
     /// Classifies a parameter; `None` after a fault.
     pub fn new(index: usize, typed: &PatType, faults: &mut Faults) -> Option<Self> {
-        let mut name = match &*typed.pat {
-            Pat::Ident(pattern) => pattern.ident.clone(),
-            _ => Ident::new(&format!("argument_{index}"), syn::spanned::Spanned::span(&typed.pat)),
+        // `launch` uses it, which lints on names such as `_unused` must know to be the macro's doing. A name for a
+        // pattern is no other parameter's, however that is called.
+        let name = match &*typed.pat {
+            Pat::Ident(pattern) => {
+                let mut name = pattern.ident.clone();
+                name.set_span(name.span().resolved_at(Span::call_site()));
+                name
+            }
+            pattern => Ident::new(&format!("argument_{index}"), pattern.span().resolved_at(Span::mixed_site())),
         };
-        // `launch` uses it, which lints on names such as `_unused` must know to be the macro's doing.
-        name.set_span(name.span().resolved_at(proc_macro2::Span::call_site()));
         let ty = bare(&typed.ty).clone();
         let class = Class::of(&ty, faults)?;
         Some(Self { name, ty, class })

@@ -12,9 +12,10 @@ pub(crate) mod sealed {
 
 /// What can be passed for a kernel's `&[T]`: `&Buffer<T>`, or a [`Slice`] of one.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be passed for a kernel's `&[{T}]`",
-    label = "not memory of a device",
-    note = "pass `&Buffer<{T}>` (`device.upload(…)`), or a slice of one (`buffer.slice(…)`)"
+    message = "`{Self}` is not device memory for a kernel's `&[{T}]`",
+    label = "not a buffer of `{T}`",
+    note = "pass `&Buffer<{T}>`, which `device.upload(&elements)?` makes of host memory, or a part of one, `buffer.slice(range)?`; \
+            what lies in a `DeviceTable` the kernel names itself"
 )]
 pub trait SliceArg<T>: sealed::Sealed {
     /// The elements on this device.
@@ -30,9 +31,11 @@ pub trait SliceArg<T>: sealed::Sealed {
 
 /// What can be passed for a kernel's `DisjointSlice<T, S>`: `&mut Buffer<T>`, or `&mut` a [`SliceMut`] of one.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be passed for a kernel's `DisjointSlice<{T}, {S}>`",
-    label = "not memory of a device that can be written with this index space",
-    note = "pass `&mut Buffer<{T}>` for `Linear`; `buffer.plane_mut((width, height))?` gives a `Plane`, `volume_mut` a `Volume`, `slice_mut` a part"
+    message = "`{Self}` is not device memory for a kernel's `DisjointSlice<{T}, {S}>`",
+    label = "not a buffer of `{T}` to write with this index space",
+    note = "pass `&mut Buffer<{T}>` for `Linear`, which is the default; `buffer.plane_mut((width, height))?` gives a `Plane`, `volume_mut` a \
+            `Volume`, `slice_mut` a part",
+    note = "`device.zeroed::<{T}>(count)?` makes a buffer, `device.upload(&elements)?` fills one"
 )]
 pub trait SliceMutArg<T, S>: sealed::Sealed {
     /// The elements as the kernel's parameter block has them.

@@ -17,7 +17,7 @@ mod sealed {
 /// `offset` is injective in the index for one shape and below `len`; shapes are made by checked constructors only.
 pub unsafe trait Space: Copy + Send + Sync + 'static + sealed::Sealed {
     /// What [`DisjointSlice::get_mut`] takes.
-    type Index: Copy;
+    type Index: OwnIndex<Self>;
     /// Layout of the shape.
     #[doc(hidden)]
     const LAYOUT: &'static TypeLayout;
@@ -25,6 +25,33 @@ pub unsafe trait Space: Copy + Send + Sync + 'static + sealed::Sealed {
     #[doc(hidden)]
     fn offset(&self, len: usize, index: Self::Index) -> Option<usize>;
 }
+
+/// A thread's own index in a [`DisjointSlice`] of the space `S`: its [`Space::Index`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a thread's own index in a `DisjointSlice<_, {S}>`",
+    label = "other threads may have it too",
+    note = "take `thread::index_1d()` for `Linear`, which is the default, `thread::index_2d()` for `Plane`, `thread::index_3d()` for `Volume`",
+    note = "for any other element keep the threads apart yourself: `unsafe {{ y.get_any_mut(number) }}`"
+)]
+pub trait OwnIndex<S: Space>: Copy + sealed::Sealed {
+    /// The index as the space has it.
+    #[doc(hidden)]
+    fn own(self) -> S::Index;
+}
+
+macro_rules! own_index {
+    ($($space:ty: $index:ty)*) => {$(
+        impl sealed::Sealed for $index {}
+        impl OwnIndex<$space> for $index {
+            #[inline(always)]
+            fn own(self) -> Self {
+                self
+            }
+        }
+    )*};
+}
+
+own_index!(Linear: Index1 Plane: Index2 Volume: Index3);
 
 /// One element after the other: takes [`thread::index_1d`](super::thread::index_1d).
 #[repr(C)]
@@ -134,7 +161,7 @@ unsafe impl Space for Volume {
 ///
 /// `S` says which index picks them: [`Linear`] for `thread::index_1d()`, [`Plane`] for `thread::index_2d()`, [`Volume`]
 /// for `thread::index_3d()`. One slice knows one map, so two threads never meet:
-/// ```compile_fail,E0308
+/// ```compile_fail,E0277
 /// use relocgpu_runtime::{DisjointSlice, Plane, thread};
 /// fn mixes(mut y: DisjointSlice<f32, Plane>) { y.get_mut(thread::index_1d()); }
 /// ```
@@ -184,8 +211,8 @@ impl<T, S> DisjointSlice<'_, T, S> {
 impl<T, S: Space> DisjointSlice<'_, T, S> {
     /// The thread's own element to write; `None` beyond the end.
     #[inline(always)]
-    pub fn get_mut(&mut self, index: S::Index) -> Option<&mut T> {
-        let offset = self.space.offset(self.len, index)?;
+    pub fn get_mut(&mut self, index: impl OwnIndex<S>) -> Option<&mut T> {
+        let offset = self.space.offset(self.len, index.own())?;
         // SAFETY: below `len`; no other thread has this index (`thread`), this slice knows one map from indices to
         // elements, and the borrow of `self` keeps this thread from a second reference.
         Some(unsafe { self.ptr.add(offset).as_mut() })
@@ -193,8 +220,8 @@ impl<T, S: Space> DisjointSlice<'_, T, S> {
 
     /// The thread's own element; `None` beyond the end.
     #[inline(always)]
-    pub fn get(&self, index: S::Index) -> Option<&T> {
-        let offset = self.space.offset(self.len, index)?;
+    pub fn get(&self, index: impl OwnIndex<S>) -> Option<&T> {
+        let offset = self.space.offset(self.len, index.own())?;
         // SAFETY: as in `get_mut`.
         Some(unsafe { self.ptr.add(offset).as_ref() })
     }

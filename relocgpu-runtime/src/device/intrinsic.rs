@@ -94,7 +94,7 @@ mod on_host {
 
     #[track_caller]
     pub(crate) fn place() -> Place {
-        PLACE.get().expect("called outside a kernel: thread and block indices exist in kernels and in `relocgpu_runtime::host::run` only")
+        PLACE.get().expect("called outside a kernel: start one with `kernel::launch(&device, grid, …)`; its function alone runs in `relocgpu_runtime::host::run` only")
     }
 
     #[track_caller]

@@ -7,5 +7,6 @@ pub(crate) mod intrinsic;
 mod math;
 #[cfg(relocgpu_device)]
 mod panic;
+mod refused;
 pub mod shared;
 pub mod thread;

@@ -33,6 +33,13 @@ fn unknown() {
 fn helper(n: u32) -> u32 {
     host!(n)
 }
+fn local() -> u32 {
+    let count = COUNT;
+    host!(count + 1_u32)
+}
+fn generic<T>() -> usize {
+    host!(size_of::<T>())
+}
 
 fn main() {
     reference();
@@ -42,4 +49,6 @@ fn main() {
     wide();
     unknown();
     helper(1);
+    local();
+    generic::<u32>();
 }

@@ -18,12 +18,9 @@ fn with_arguments(_x: &[f32]) {}
 #[gpu_kernel]
 struct NotAFunction;
 
-struct Camera;
-
-impl Camera {
-    #[gpu_kernel]
-    fn method(&self, _x: &[f32]) {}
-}
+#[derive(Clone, Copy, DeviceData)]
+#[device_data(path = other)]
+struct Pixel(u32);
 
 fn main() {
     // A faulty kernel adds no error where it is launched.

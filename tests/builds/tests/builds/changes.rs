@@ -90,8 +90,16 @@ fn documentation_and_rust_analyzer_skip_the_pass_and_the_next_build_does_not() {
         variables.iter().find(|pair| pair[0] == "RELOCGPU_PASS").map(|pair| pair[1].as_str().unwrap().to_owned())
     };
     fixture.edit("shapes/klib/src/lib.rs", "{ 3 }", "{ 5 }");
-    let documented = fixture.run("shapes", &["doc", "-p", "klib", "--no-deps", "--message-format=json"]);
+    let pages = target().join("doc/klib");
+    let _ = fs::remove_file(pages.join("enum.fill.html"));
+    let documented =
+        run(fixture.cargo("shapes", &["doc", "-p", "klib", "--no-deps", "--message-format=json"]).env("RUSTDOCFLAGS", "-D warnings"));
     assert!(documented.ok, "{}", documented.stderr);
+    // Links to a kernel mean its function, whose page tells how to launch it.
+    let page = fs::read_to_string(pages.join("fn.fill.html")).unwrap();
+    let told = page.find("then whatever the helper adds").expect("the user's text");
+    let launch = page.find("fill::launch(&amp;device, grid, y: &amp;mut Buffer&lt;u32&gt;)?").expect("how it is launched");
+    assert!(told < launch && !pages.join("enum.fill.html").exists());
     assert_eq!(state(&documented.stdout).as_deref(), Some("skipped"));
     assert!(fixture.output("shapes", &["run", "-p", "app"]).contains("[1000, 1005, 1010, 1015]"));
 

@@ -1,6 +1,6 @@
 //! Shapes of packages, each built by cargo as its user would, run, and its data compared.
 
-use crate::support::{Fixture, run, target};
+use crate::support::{Fixture, errors, run, target};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -30,6 +30,21 @@ fn unit_tests_have_an_image() {
     let fixture = Fixture::new("plain");
     let tests = fixture.output("shapes", &["test", "-p", "klib", "--lib"]);
     assert!(tests.contains("test result: ok. 2 passed"), "{tests}");
+}
+
+#[test]
+fn the_runtime_may_have_another_name_or_come_through_another_crate() {
+    let fixture = Fixture::new("plain");
+    for package in ["renamed", "through_kit"] {
+        assert_eq!(fixture.output("shapes", &["run", "-p", package]), "[132, 133, 132]\n", "{package}");
+    }
+    let fixture = Fixture::new("edited");
+    fixture.edit("shapes/through_kit/src/main.rs", "(crate = kit::relocgpu_runtime)]\nfn", "]\nfn");
+    let build = fixture.run("shapes", &["build", "-p", "through_kit", "--message-format=json"]);
+    let found = errors(&build.stdout);
+    assert!(!build.ok);
+    assert!(found[0].3.contains("does not depend on relocgpu-runtime: add it to `[dependencies]`"), "{found:?}");
+    assert_eq!((&*found[0].1, found[0].2), ("through_kit/src/main.rs", 12), "{found:?}");
 }
 
 #[test]

@@ -27,6 +27,13 @@ kernel! { fn foreign(out: *mut u64) {
     unsafe { *out = environ }
 } }
 
+static LOCKED: std::sync::Mutex<u64> = std::sync::Mutex::new(5);
+
+// A lock needs much of the host: it is told once.
+kernel! { fn locks(out: *mut u64) {
+    unsafe { *out = *LOCKED.lock().unwrap() }
+} }
+
 //@ fault: kernel `case::counts`: uses `case::COUNT`, a static that can change: on the device it would be another one than on the host
 //@ fault:   at statics.rs:14:9, in `case::counts`
 //@ fault: help: pass a buffer to the kernel, read the host's value through `host!(…)`, or declare block-shared memory with `device!(shared: …)`
