@@ -2,7 +2,7 @@
 //!
 //! | name | spelled | made by | read by |
 //! |---|---|---|---|
-//! | link symbol of a `host!` thunk | `__relocgpu_host_<16 hex>_<line>_<column>` (`…_t` appended in `cfg(test)`) | macro, both compiles | host table |
+//! | link symbol of a `host!` thunk | `__relocgpu_host_<16 hex>[_<number>]_<line>_<column>` (`…_t` appended in `cfg(test)`) | macro, both compiles | host table |
 //! | reference declaration | fields joined by U+001F, see [`Reference`] | macro, device pass only | relocate stage |
 //! | image symbol | `__relocgpu_image_<16 hex>`, see [`image_symbol`] | macro and embed stage | linker |
 //! | device intrinsic | `__relocgpu_*`, see [`intrinsic`] | device library | lowering |

@@ -1,6 +1,7 @@
 //! Host references: words of every kind, tables of several element types, and when they are evaluated.
 
 mod evaluation;
+mod repetitions;
 mod tables;
 mod words;
 
@@ -8,5 +9,5 @@ use check::Check;
 
 /// The checks of this crate.
 pub fn checks() -> Vec<Check> {
-    [words::checks(), tables::checks(), evaluation::checks()].concat()
+    [words::checks(), tables::checks(), evaluation::checks(), repetitions::checks()].concat()
 }

@@ -3,7 +3,7 @@
 #![forbid(non_camel_case_types, non_snake_case, non_upper_case_globals, private_interfaces, private_bounds, improper_ctypes_definitions)]
 #![forbid(missing_debug_implementations, single_use_lifetimes, unnameable_types, missing_copy_implementations, let_underscore_drop)]
 #![forbid(unused_lifetimes, unit_bindings, elided_lifetimes_in_paths, explicit_outlives_requirements, redundant_lifetimes, unused_results)]
-#![deny(clippy::all, clippy::pedantic, clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block, clippy::nursery)]
+#![deny(clippy::all, clippy::pedantic, clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]
 use relocgpu_runtime::prelude::*;
 
 fn gain() -> f32 {

@@ -35,8 +35,7 @@ kernel! { fn sine(out: *mut f32) {
 
 //@ fault: kernel `case::clock`: calls `<std::time::Instant>::now`, which belongs to the host's operating system
 //@ fault:   at calls.rs:17:21, in `case::clock`
-//@ fault: help: call it on the host and pass the result, as a parameter or through `host!(…)`
-//@ fault: kernel `case::clock`: calls `<std::time::Instant>::elapsed`, which belongs to the host's operating system
+//@ fault: also calls `<std::time::Instant>::elapsed`, which belongs to the host's operating system
 //@ fault:   at calls.rs:17:47, in `case::clock`
 //@ fault: help: call it on the host and pass the result, as a parameter or through `host!(…)`
 //@ fault: kernel `case::foreign`: calls `getpid`, which has no body for the device
@@ -51,7 +50,6 @@ kernel! { fn sine(out: *mut f32) {
 //@ fault: help: call it on the host and pass the result, as a parameter or through `host!(…)`
 //@ fault: kernel `case::sine`: calls the C library's `tanf`, which is not yet supported on the device
 //@ fault:   at calls.rs:33:43, in `case::sine`
-//@ fault: help: compute it on the host (a `DeviceTable`), or use the functions of the `libm` crate
-//@ fault: kernel `case::sine`: calls the C library's `expm1f`, which is not yet supported on the device
+//@ fault: also calls the C library's `expm1f`, which is not yet supported on the device
 //@ fault:   at calls.rs:33:58, in `case::sine`
 //@ fault: help: compute it on the host (a `DeviceTable`), or use the functions of the `libm` crate

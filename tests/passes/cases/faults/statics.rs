@@ -36,16 +36,24 @@ kernel! { fn locks(out: *mut u64) {
 
 //@ fault: kernel `case::counts`: uses `case::COUNT`, a static that can change: on the device it would be another one than on the host
 //@ fault:   at statics.rs:14:9, in `case::counts`
-//@ fault: help: pass a buffer to the kernel, read the host's value through `host!(…)`, or declare block-shared memory with `device!(shared: …)`
-//@ fault: kernel `case::counts`: uses `case::TOTAL`, a static that can change: on the device it would be another one than on the host
+//@ fault: also uses `case::TOTAL`, a static that can change: on the device it would be another one than on the host
 //@ fault:   at statics.rs:15:30, in `case::counts`
 //@ fault: help: pass a buffer to the kernel, read the host's value through `host!(…)`, or declare block-shared memory with `device!(shared: …)`
 //@ fault: kernel `case::foreign`: uses the static `environ`, whose value is not known when the kernel is built
 //@ fault:   at statics.rs:27:21, in `case::foreign`
 //@ fault: help: pass its value, as a parameter or through `host!(…)`
+//@ fault: kernel `case::locks`: uses `case::LOCKED`, a static that can change: on the device it would be another one than on the host
+//@ fault: also calls `<std::sys::sync::mutex::futex::Mutex>::lock_contended`, which belongs to the host's operating system
+//@ fault: also uses the static `std::panicking::panic_count::GLOBAL_PANIC_COUNT`, whose value is not known when the kernel is built
+//@ fault: also calls `std::panicking::panic_count::is_zero_slow_path`, which belongs to the host's operating system
+//@ fault:   at statics.rs:34:29, in `case::locks`
+//@ fault: also calls `<std::sys::sync::mutex::futex::Mutex>::wake`, which belongs to the host's operating system
+//@ fault:   at statics.rs:34:43, in `case::locks`
+//@ fault: help: pass a buffer to the kernel, read the host's value through `host!(…)`, or declare block-shared memory with `device!(shared: …)`
+//@ fault: help: call it on the host and pass the result, as a parameter or through `host!(…)`
+//@ fault: help: pass its value, as a parameter or through `host!(…)`
 //@ fault: kernel `case::own`: calls `std::thread::local::panic_access_error`, which belongs to the host's operating system
+//@ fault: also uses the thread-local `case::OWN::{K#0}::{closure#1}::__RUST_STD_INTERNAL_VAL`, which belongs to the host's threads
 //@ fault:   at statics.rs:20:25, in `case::own`
 //@ fault: help: call it on the host and pass the result, as a parameter or through `host!(…)`
-//@ fault: kernel `case::own`: uses the thread-local `case::OWN::{K#0}::{closure#1}::__RUST_STD_INTERNAL_VAL`, which belongs to the host's threads
-//@ fault:   at statics.rs:20:25, in `case::own`
 //@ fault: help: pass the value, as a parameter or through `host!(…)`
