@@ -38,6 +38,7 @@ fn the_runtime_may_have_another_name_or_come_through_another_crate() {
     for package in ["renamed", "through_kit"] {
         assert_eq!(fixture.output("shapes", &["run", "-p", package]), "[132, 133, 132]\n", "{package}");
     }
+    drop(fixture);
     let fixture = Fixture::new("edited");
     fixture.edit("shapes/through_kit/src/main.rs", "(crate = kit::relocgpu_runtime)]\nfn", "]\nfn");
     let build = fixture.run("shapes", &["build", "-p", "through_kit", "--message-format=json"]);
