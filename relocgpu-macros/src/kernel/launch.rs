@@ -56,6 +56,8 @@ impl Kernel {
         let (name, vis, unsafety) = (&self.function.sig.ident, made(&self.function.vis), &self.function.sig.unsafety);
         let (in_fn, _, condition) = generics.split_for_impl();
         let shared = self.of_signature();
+        // With the device and the grid `launch` may have more than clippy's seven, where the user's function has not.
+        let many = (self.parameters.len() > 5).then(|| quote!(#[allow(clippy::too_many_arguments)]));
         let safety = unsafety.map(|_| quote!(#[doc = "# Safety"] #[doc = "As for the kernel itself, for each thread of the grid."]));
         let doc = format!(
             "Enqueues one launch of the kernel [`{0}`](fn@{0}) on a device, with one thread for each element of the grid.",
@@ -70,6 +72,7 @@ impl Kernel {
                 /// another device; or an earlier launch's failure, which is told once.
                 #safety
                 #shared
+                #many
                 #vis #unsafety fn launch #in_fn (
                     device: &::relocgpu_runtime::Device,
                     grid: ::relocgpu_runtime::Grid,

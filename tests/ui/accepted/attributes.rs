@@ -5,8 +5,8 @@ use relocgpu_runtime::prelude::*;
 /// Documented before the attribute.
 #[gpu_kernel]
 /// And after it.
-#[cfg(all())]
-#[cfg_attr(all(), inline, allow(clippy::needless_pass_by_value))]
+#[cfg(target_os = "linux")]
+#[cfg_attr(target_os = "linux", inline, allow(clippy::needless_pass_by_value))]
 pub fn configured(_x: &[f32]) {}
 
 #[cfg(any())]
@@ -18,7 +18,7 @@ fn absent_before(x: &[Nothing]) {}
 fn absent_after(x: &[Nothing]) {}
 
 #[gpu_kernel]
-#[cfg_attr(all(), cfg(any()))]
+#[cfg_attr(target_os = "linux", cfg(any()))]
 fn absent_by_cfg_attr(x: &[Nothing]) {}
 
 #[gpu_kernel]
@@ -58,6 +58,7 @@ fn r#match(r#type: u32, größe: u32) {
 fn größen(_: u32) {}
 
 #[gpu_kernel]
+#[allow(clippy::toplevel_ref_arg)]
 fn patterns((a, b): (u32, u32), argument_0: u32, mut n: u32, [c, ..]: [u32; 2], _: u32, ref d: u32, e @ 0..=u32::MAX: u32) {
     n += a + b + argument_0 + c + *d + e;
     let _ = n;

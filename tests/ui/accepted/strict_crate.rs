@@ -1,9 +1,9 @@
 //! A crate that forbids what the expansion holds, and denies every lint that it might raise.
-#![forbid(unsafe_code, warnings, missing_docs, unreachable_pub, dead_code, unused_variables, unused_mut, unused_qualifications)]
+#![forbid(unsafe_code, missing_docs, unreachable_pub, dead_code, unused_variables, unused_mut, unused_qualifications)]
 #![forbid(non_camel_case_types, non_snake_case, non_upper_case_globals, private_interfaces, private_bounds, improper_ctypes_definitions)]
 #![forbid(missing_debug_implementations, single_use_lifetimes, unnameable_types, missing_copy_implementations, let_underscore_drop)]
 #![forbid(unused_lifetimes, unit_bindings, elided_lifetimes_in_paths, explicit_outlives_requirements, redundant_lifetimes, unused_results)]
-#![deny(clippy::all, clippy::pedantic, clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]
+#![deny(warnings, clippy::all, clippy::pedantic, clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block)]
 use relocgpu_runtime::prelude::*;
 
 fn gain() -> f32 {
