@@ -39,6 +39,7 @@ pub(crate) fn run(env: &Env, toolchain: &Toolchain, builder: &Builder, unit: &Bi
         architectures: builder.architectures.clone(),
         cpu_levels: builder.cpu_levels.clone(),
         line_info: builder.line_info,
+        delivery: builder.delivery,
         keep: keep.map(|folder| folder.join(&env.package).join(unit.folder())),
         out_dir,
     };
@@ -121,6 +122,7 @@ mod tests {
             architectures: vec![75],
             cpu_levels: Vec::new(),
             line_info: false,
+            delivery: Default::default(),
             keep: None,
             out_dir: folder.path().to_owned(),
         };

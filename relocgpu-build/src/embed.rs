@@ -3,7 +3,7 @@
 //! ```text
 //! @container = internal constant [… x i8] c"RELOCGPU…", section ".relocgpu"            read from files, and by the loader
 //! @…_slots   = hidden global [2 x i64] zeroinitializer                                 written by the loader
-//! @host      = internal constant [2 x ptr] [ptr @__relocgpu_host_…, ptr null]          one word for each record
+//! @host      = internal constant [2 x ptr] [ptr @__relocgpu_host_…, …]                 one word for each record
 //! @entries   = internal constant [… x { ptr, i64, i64 }] […]                           one for each level and kernel
 //! @cpu       = internal constant { … } { ptr @…_slots, … }
 //! @__relocgpu_image_… = hidden constant { … } { i32 schema, i32 0, ptr @container, … } what the macros refer to
@@ -13,6 +13,7 @@
 //! Host items are declared hidden: the linker resolves them inside the program, keeps them, and exports none of them.
 //! Container and index are in `llvm.used`, which sets the flag that keeps their sections where others are collected.
 
+use crate::deliver;
 use crate::error::{Error, Stage};
 use crate::job::Image;
 use crate::llvm;
@@ -28,7 +29,7 @@ use inkwell::values::{BasicValue, BasicValueEnum, GlobalValue};
 use inkwell::{AddressSpace, GlobalVisibility};
 use relocgpu_runtime::contract::SCHEMA;
 use relocgpu_runtime::contract::image::{CONTAINER_ALIGN, Container, PtxEntry, encode};
-use relocgpu_runtime::contract::manifest::{Manifest, Target};
+use relocgpu_runtime::contract::manifest::Manifest;
 use relocgpu_runtime::contract::names::{CONTAINER_SECTION, INDEX_SECTION};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +39,10 @@ const STAGE: Stage = Stage::Embed;
 pub(crate) fn run(unit: Unit, code: Code, out_dir: &Path) -> Result<Image, Error> {
     step::begin("writing the image");
     let Code { ptx, native } = code;
-    let ptx = ptx.into_iter().map(|ptx| PtxEntry { arch: ptx.arch, isa: ptx.isa, text: ptx.text.into() }).collect();
+    let ptx = ptx
+        .into_iter()
+        .map(|ptx| PtxEntry { arch: ptx.arch, isa: ptx.isa, baked: deliver::places(&ptx.text), text: ptx.text.into() })
+        .collect();
     let container = Container {
         unit_hash: unit.hash,
         manifest: unit.manifest.clone(),
@@ -91,11 +95,7 @@ impl<'c> Writer<'c> {
         bytes.set_section(Some(CONTAINER_SECTION));
         bytes.set_alignment(CONTAINER_ALIGN as u32);
 
-        let host = unit.manifest.records.iter().zip(&unit.source_map.records).map(|(record, source)| match record.target {
-            Target::Expr(_) | Target::Address => self.hidden(&source.symbol),
-            Target::Load { .. } | Target::Bound { .. } => self.null(),
-        });
-        let host = host.collect::<Vec<_>>();
+        let host: Vec<_> = unit.source_map.records.iter().map(|source| self.hidden(&source.symbol)).collect();
         let fields = [
             self.context.i32_type().const_int(u64::from(SCHEMA), false).into(),
             self.context.i32_type().const_zero().into(),

@@ -22,10 +22,24 @@ pub struct Job {
     pub cpu_levels: Vec<String>,
     /// Whether the PTX names source lines.
     pub line_info: bool,
+    /// Where the words of host references live, for kernels that do not say so themselves.
+    pub delivery: Delivery,
     /// Folder for the IR of each stage, made if it is absent.
     pub keep: Option<PathBuf>,
     /// Folder of this unit alone, already there: objects go into it.
     pub out_dir: PathBuf,
+}
+
+/// Where the words of host references live, once they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Delivery {
+    /// In the module, which is written when it is loaded.
+    #[default]
+    Patch,
+    /// In each launch, behind the kernel's parameters.
+    Table,
+    /// In the GPU's code: the driver's compiler folds them. Values only, no addresses; the CPU's code is patched.
+    Bake,
 }
 
 /// What a job came to.

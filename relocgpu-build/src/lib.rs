@@ -53,6 +53,7 @@
 
 mod archive;
 mod child;
+mod deliver;
 mod device_pass;
 mod embed;
 mod env;
@@ -83,6 +84,7 @@ use crate::device_pass::DevicePass;
 use crate::env::{Env, Role};
 use crate::error::Error;
 use crate::faults::Collected;
+pub use crate::job::Delivery;
 use crate::job::Outcome;
 use crate::parent::Parent;
 use crate::toolchain::Toolchain;
@@ -100,6 +102,7 @@ pub struct Builder {
     architectures: Vec<u32>,
     cpu_levels: Vec<String>,
     line_info: bool,
+    delivery: Delivery,
     keep: Option<PathBuf>,
     cfgs: Vec<String>,
 }
@@ -117,6 +120,7 @@ impl Builder {
             architectures: Vec::new(),
             cpu_levels: ["x86-64", "x86-64-v3", "x86-64-v4"].map(str::to_owned).to_vec(),
             line_info: false,
+            delivery: Delivery::default(),
             keep: None,
             cfgs: Vec::new(),
         }
@@ -143,6 +147,13 @@ impl Builder {
     /// Whether the PTX names source lines, for profilers. Off by default.
     pub fn line_info(mut self, on: bool) -> Self {
         self.line_info = on;
+        self
+    }
+
+    /// Where the words of host references live, for kernels whose attribute does not say (`#[gpu_kernel(delivery = table)]`).
+    /// By patch unless this is called.
+    pub fn delivery(mut self, delivery: Delivery) -> Self {
+        self.delivery = delivery;
         self
     }
 

@@ -65,6 +65,8 @@ pub(crate) struct Descriptor {
     pub(crate) line: u32,
     /// Column of the kernel's name.
     pub(crate) column: u32,
+    /// How it wants its references delivered, as `contract::layout` numbers it.
+    pub(crate) delivery: u32,
     /// Parameters in order.
     pub(crate) params: Vec<Param>,
     /// Bytes of the parameter block.

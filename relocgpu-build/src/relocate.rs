@@ -1,5 +1,7 @@
 //! Relocate: from a linked, normalised module to a frozen unit.
 
+mod deliveries;
+mod items;
 mod locations;
 mod names;
 mod order;
@@ -19,7 +21,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
 use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::SCHEMA;
-use relocgpu_runtime::contract::manifest::{Kernel, Manifest, Record, RecordSource, SourceMap};
+use relocgpu_runtime::contract::manifest::{Delivery, Kernel, Manifest, Record, RecordSource, SourceMap};
 use relocgpu_runtime::contract::names::{fnv1a, intrinsic, sanitise};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
@@ -72,18 +74,22 @@ pub(crate) fn run(normalised: Normalised, job: &Job) -> Result<Unit, Error> {
     if !job.line_info {
         module.strip_debug_info();
     }
+    items::in_code(module)?;
     let left = prune::Left::find(module, machine)?;
     left.prune(module);
-    let kernels = describe(module, linked, &job.unit.version, &left);
+    let mut kernels = describe(module, linked, &job.unit.version, &left);
     drop_unused_reporter(module)?;
     drop_dead(module, machine)?;
-    let records = records::run(module)?;
+    let mut records = records::run(module)?;
     let roots: Vec<_> =
         linked.iter().map(|kernel| kernel.function).chain(PANIC_INTERFACE.iter().filter_map(|name| module.get_function(name))).collect();
     let locations = locations::run(module, &order::walk(&roots));
     // What only the old locations used.
     drop_dead(module, machine)?;
     canonicalise(module, &roots, &kernels, &records);
+    records.extend(items::in_constants(module)?);
+    records.sort_by(|(a, _), (b, _)| (&a.name, a.offset).cmp(&(&b.name, b.offset)));
+    deliveries::run(module, linked, job.delivery, &mut kernels, &mut records)?;
     llvm::set_identity(module, &job.unit.crate_name);
     let source_kernels = linked.iter().map(|kernel| kernel.descriptor.place().to_string()).collect();
     let (records, source_records) = records.into_iter().unzip();
@@ -127,6 +133,7 @@ fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str
             align: kernel.descriptor.align,
             can_panic: left.panics(kernel.function.into()),
             cooperates: reached.contains(intrinsic::BLOCK_BARRIER),
+            delivery: Delivery::Patch,
         }
     };
     kernels.iter().map(describe).collect()

@@ -42,6 +42,7 @@ pub fn freeze(root: PathBuf, libraries: Vec<PathBuf>, std: Vec<PathBuf>, line_in
         architectures: Vec::new(),
         cpu_levels: Vec::new(),
         line_info,
+        delivery: Default::default(),
         keep: None,
         out_dir: PathBuf::new(),
     };
@@ -73,7 +74,8 @@ impl Frozen {
     pub fn with_interiors(&self, words: &[(String, u64)]) -> Result<Self, String> {
         let mut unit = self.unit.clone();
         for (name, offset) in words {
-            let record = Record { name: name.clone(), site: Site::Interior, offset: *offset, target: Target::Expr(Part::Value) };
+            let record =
+                Record { name: name.clone(), site: Site::Interior, offset: *offset, target: Target::Expr(Part::Value), in_block: false };
             let source = RecordSource { symbol: "__relocgpu_host_interior".into(), source: "a.rs:1:1".into(), text: "x()".into() };
             let place = unit.manifest.records.partition_point(|other| (&other.name, other.offset) < (&record.name, record.offset));
             unit.manifest.records.insert(place, record);

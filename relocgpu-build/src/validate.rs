@@ -39,7 +39,8 @@ pub(crate) fn unit(module: &Module, manifest: &Manifest) -> Result<(), Error> {
             wrong.push(format!("`{name}` has no body"));
         }
     }
-    let slots: HashSet<&str> = manifest.slots().map(|(_, record)| record.name.as_str()).collect();
+    let slots = manifest.records.iter().filter(|record| record.site == Site::Slot);
+    let slots: HashSet<&str> = slots.map(|record| record.name.as_str()).collect();
     for global in llvm::globals(module).into_iter().filter(|global| global.get_initializer().is_none()) {
         let name = Value::from(global).name();
         if Reference::parse(&name).is_some() || !slots.contains(name.as_str()) {

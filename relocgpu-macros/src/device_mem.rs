@@ -1,27 +1,37 @@
-//! `device!`: memory that the device module owns.
+//! `device!`: memory of the device.
 
 use crate::diagnostics::{self, error_expression};
+use crate::host_ref::Reference;
 use crate::image_link::is_device_pass;
-use crate::names::SHARED_SECTION;
+use crate::names::{SHARED_SECTION, kind};
 use crate::root::{Wrapped, site};
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Ident, Token, Type, TypeArray};
+use syn::{Expr, Ident, Token, Type, TypeArray};
 
-/// `shared: [T; N]`
-pub struct Shared(pub TypeArray);
+/// What stands in `device!`.
+pub enum DeviceForm {
+    /// `shared: [T; N]`
+    Shared(TypeArray),
+    /// `static: expr`
+    Static(Box<Expr>),
+}
 
-impl Parse for Shared {
+impl Parse for DeviceForm {
     fn parse(input: ParseStream) -> syn::Result<Self> {
-        let form = input.fork().parse::<Ident>().is_ok_and(|word| word == "shared") && input.peek2(Token![:]);
-        if !form {
+        let word = input.fork().call(Ident::parse_any).ok().filter(|_| input.peek2(Token![:]) && !input.peek2(Token![::]));
+        let Some(word) = word.filter(|word| word == "shared" || word == "static") else {
             return Err(syn::Error::new(input.span(), diagnostics::DEVICE_FORMS));
-        }
-        input.parse::<Ident>()?;
+        };
+        input.call(Ident::parse_any)?;
         input.parse::<Token![:]>()?;
+        if word == "static" {
+            return input.parse().map(|expression| Self::Static(Box::new(expression)));
+        }
         match input.parse()? {
-            Type::Array(array) => Ok(Self(array)),
+            Type::Array(array) => Ok(Self::Shared(array)),
             other => Err(syn::Error::new_spanned(other, diagnostics::DEVICE_SHARED_TYPE)),
         }
     }
@@ -29,14 +39,22 @@ impl Parse for Shared {
 
 /// Expands the macro.
 pub fn run(tokens: TokenStream) -> TokenStream {
-    let parsed = syn::parse2(tokens).and_then(|wrapped: Wrapped| Ok((wrapped.root, site(&wrapped.tokens), syn::parse2(wrapped.tokens)?)));
+    let parsed = syn::parse2(tokens).and_then(|wrapped: Wrapped| Ok((syn::parse2(wrapped.tokens.clone())?, wrapped)));
     match parsed {
-        Ok((root, site, shared)) => root.applied(expand(&shared, site)),
+        Ok((DeviceForm::Shared(array), Wrapped { root, tokens })) => root.applied(shared(&array, site(&tokens))),
+        Ok((DeviceForm::Static(expression), Wrapped { root, tokens })) => {
+            let reference = Reference::new(tokens);
+            root.applied(if is_device_pass() {
+                reference.device_memory(&expression, kind::STATIC)
+            } else {
+                reference.host_memory(&expression, kind::STATIC)
+            })
+        }
         Err(error) => error_expression(error),
     }
 }
 
-fn expand(Shared(array): &Shared, site: Span) -> TokenStream {
+fn shared(array: &TypeArray, site: Span) -> TokenStream {
     let (element, length) = (&array.elem, &array.len);
     if !is_device_pass() {
         return quote_spanned! {site=>

@@ -51,8 +51,7 @@ pub fn error_expression(error: syn::Error) -> TokenStream {
 }
 
 // #[gpu_kernel]: the item
-pub const ATTRIBUTE_ARGUMENTS: &str =
-    "`#[gpu_kernel]` takes no argument but `crate = path`, where `path` is a re-export of the crate relocgpu_runtime: remove it";
+pub const ATTRIBUTE_ARGUMENTS: &str = "`#[gpu_kernel]` takes `crate = path`, where `path` is a re-export of the crate relocgpu_runtime, and `delivery = patch`, `table` or `bake`: remove anything else";
 pub const REPEATED: &str = "this function is a kernel already: remove the second `#[gpu_kernel]`";
 pub const NO_RUNTIME: &str = "this package does not depend on relocgpu-runtime: add it to `[dependencies]` in Cargo.toml, or say where it is re-exported: \
      `#[gpu_kernel(crate = path::relocgpu_runtime)]`, `#[device_data(crate = path::relocgpu_runtime)]`";
@@ -133,20 +132,28 @@ pub enum Captured {
 }
 
 // host!
-pub const HOST_EMPTY: &str = "`host!` needs an expression: `host!(expr)`, or `host!(table: expr)` for a `DeviceTable`";
+pub const HOST_EMPTY: &str = "`host!` needs an expression: `host!(expr)`, or a form such as `host!(table: expr)` for a `DeviceTable`";
 pub const HOST_ONE: &str = "`host!` takes one expression";
-pub const HOST_CLOSURE: &str = "`host!` takes the expression itself, not a closure: write `host!(expr)`; it is evaluated on the host before the first launch, \
-     so it cannot name locals: pass a local as a parameter of the kernel";
+pub const HOST_CLOSURE: &str = "`host!` takes the expression itself, or a closure of the device that it is evaluated for: write `host!(expr)` or `host!(|device| expr)`; \
+     it is evaluated on the host before the first launch, so it cannot name locals: pass a local as a parameter of the kernel";
 pub const HOST_LITERAL: &str =
     "the type of a `host!` value must follow from its expression alone: give the literal a suffix, as in `1.0_f32`";
 
+pub const HOST_ITEM: &str = "`host!(item: …)` names a static of the host, as in `host!(item: crate::TABLE)`";
+pub const HOST_FN: &str = "`host!(fn: …)` names a function of the host and its type, as in `host!(fn: work as fn(u32) -> u32)`";
+pub const HOST_NAMED: &str = "a name in quotes and a type: write `host!(bound: \"name\" as T)` or `host!(symbol: \"name\" as T)`";
+pub const HOST_SYMBOL: &str = "behind the symbol and its type there may be `offset: 8` (bytes) and `library: \"/absolute/path.so\"`";
+pub const HOST_LIBRARY: &str = "a library is named by its absolute path: what a relative one means depends on the process";
+
 /// A `word:` that `host!` does not know.
 pub fn host_form(word: &str) -> String {
-    format!("`host!` has no form `{word}:`; the forms are `host!(expr)` and `host!(table: expr)`")
+    format!(
+        "`host!` has no form `{word}:`; the forms are `host!(expr)`, `host!(|device| expr)`, `table:`, `mapped:`, `item:`, `fn:`, `symbol:` and `bound:`"
+    )
 }
 
 // device!
-pub const DEVICE_FORMS: &str = "`device!` has one form: `device!(shared: [T; N])`, memory shared by the threads of a block";
+pub const DEVICE_FORMS: &str = "`device!` has two forms: `device!(shared: [T; N])`, memory shared by the threads of a block, and `device!(static: expr)`, memory of a device";
 pub const DEVICE_SHARED_TYPE: &str = "block-shared memory is an array: write `device!(shared: [T; N])`";
 
 // #[derive(DeviceData)]

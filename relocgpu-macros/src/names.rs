@@ -21,14 +21,29 @@ pub const REFERENCE_TAG: &str = "relocgpu";
 /// Section of block-shared memory.
 pub const SHARED_SECTION: &str = ".relocgpu.shared";
 
-/// Words of a reference.
-pub mod part {
+/// Separates the fields of a reference's detail.
+pub const DETAIL: char = '\u{1e}';
+
+/// Kinds of references.
+pub mod kind {
     /// The value of an expression.
     pub const VALUE: &str = "value";
     /// Address of a table's elements.
     pub const TABLE_PTR: &str = "table_ptr";
     /// Number of a table's elements.
     pub const TABLE_LEN: &str = "table_len";
+    /// The value of an expression for one device.
+    pub const DEVICE_VALUE: &str = "device_value";
+    /// Address of mapped host memory.
+    pub const MAPPED: &str = "mapped";
+    /// Address of a device static.
+    pub const STATIC: &str = "static";
+    /// The declaration's own address stands for that of a host item.
+    pub const ITEM: &str = "item";
+    /// What is stored at a symbol.
+    pub const LOAD: &str = "load";
+    /// What the program binds by name.
+    pub const BOUND: &str = "bound";
 }
 
 /// Environment variables.

@@ -96,6 +96,12 @@ pub(crate) trait Backend: Send + Sync {
     /// nothing half-loaded.
     fn load(&self, image: &'static Image, words: &Words) -> Result<Box<dyn Module>>;
 
+    /// The address by which the device sees these pages of the host, which stay for the life of the process.
+    fn map(&self, host: *mut u8, bytes: usize) -> Result<DevicePtr>;
+
+    /// Whether a read-modify-write of the device in mapped memory is atomic against the host's.
+    fn host_native_atomics(&self) -> bool;
+
     /// Waits for all commands before; returns the `Err` of a panic in one of them.
     fn synchronize(&self) -> Result<()>;
 
@@ -112,14 +118,20 @@ pub(crate) trait Backend: Send + Sync {
 /// A loaded image on one device.
 pub(crate) trait Module: Send + Sync {
     /// Enqueues one launch of kernel number `kernel` of the manifest. The grid is not empty and within
-    /// [`Limits`]; `params` has the manifest's size and alignment and may be reused on return.
+    /// [`Limits`]; `params` has the size and alignment of [`Kernel::block`](crate::contract::manifest::Kernel::block)
+    /// and may be reused on return.
     fn launch(&self, kernel: usize, grid: &Grid, params: &Bytes) -> Result<()>;
+
+    /// Writes the words of the slots anew, in queue order: launches before see the old words, those after the new ones.
+    fn refresh(&self, slots: &[u64]) -> Result<()>;
 }
 
 /// The resolved words of an image.
 pub(crate) struct Words {
-    /// One for each slot record, in manifest order.
+    /// One for each slot, in slot order.
     pub slots: Vec<u64>,
     /// One for each interior record, in manifest order.
     pub interiors: Vec<u64>,
+    /// One for each record, in manifest order: what code may hold.
+    pub all: Vec<u64>,
 }

@@ -81,6 +81,27 @@ pub enum Error {
         /// In the order of the images and their manifests.
         Vec<Unresolved>,
     ),
+    /// A name was bound to values of two types.
+    Bind {
+        /// The name.
+        name: String,
+        /// Type of the value that it has.
+        bound: String,
+        /// Type of the value that it was to get.
+        now: String,
+    },
+    /// A new value cannot be delivered: code holds the old one.
+    Baked {
+        /// The device.
+        device: String,
+        /// The references, each with its place.
+        references: Vec<String>,
+    },
+    /// The expression of a `device!(static: …)` failed.
+    Static {
+        /// What happened.
+        cause: String,
+    },
     /// An image cannot be read.
     BadImage {
         /// Which.
@@ -209,6 +230,15 @@ impl fmt::Display for Error {
                 write!(f, "{} could not be resolved:", count(all.len(), "host reference"))?;
                 all.iter().try_for_each(|one| write!(f, "\n  {one}"))
             }
+            Self::Bind { name, bound, now } => {
+                write!(f, "`bind(\"{name}\", …)`: it is bound to a value of type `{bound}`, and now to one of type `{now}`; use one type")
+            }
+            Self::Baked { device, references } => write!(
+                f,
+                "device `{device}`: the code of kernels that are delivered by bake holds the old value of {}; deliver them by patch or table",
+                references.join(", ")
+            ),
+            Self::Static { cause } => write!(f, "the initial value of a `device!(static: …)`: {cause}"),
             Self::BadImage { image, reason } => write!(f, "image {image}: {reason}"),
             Self::BadImages(all) => {
                 write!(f, "{} cannot be read:", count(all.len(), "image"))?;

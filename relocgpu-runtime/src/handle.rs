@@ -3,10 +3,11 @@
 use crate::backend::{Backend, DeviceKind, Limits, Missing};
 use crate::buffer::Buffer;
 use crate::data::DeviceData;
-use crate::deliver::Tables;
+use crate::deliver::Memory;
 use crate::error::{Error, Result};
 use crate::launch::Kernels;
 use crate::{device_choice, image};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,10 +23,12 @@ pub struct Device {
 }
 
 pub(crate) struct Inner {
+    /// Never that of another device, and not 0.
+    pub id: usize,
     pub backend: Box<dyn Backend>,
     pub limits: Limits,
     pub kernels: Kernels,
-    pub tables: Mutex<Tables>,
+    pub memory: Mutex<Memory>,
 }
 
 impl Device {
@@ -74,8 +77,9 @@ impl Device {
 
     /// A device of its own with this back-end.
     pub(crate) fn with(backend: Box<dyn Backend>) -> Self {
-        let limits = backend.limits();
-        Self { inner: Arc::new(Inner { backend, limits, kernels: Kernels::default(), tables: Mutex::default() }), reason: None }
+        static OPENED: AtomicUsize = AtomicUsize::new(0);
+        let (id, limits) = (OPENED.fetch_add(1, Ordering::Relaxed) + 1, backend.limits());
+        Self { inner: Arc::new(Inner { id, backend, limits, kernels: Kernels::default(), memory: Mutex::default() }), reason: None }
     }
 
     /// Why [`best`](Self::best) did not choose a GPU; `None` if it did, or was not asked.
@@ -123,6 +127,15 @@ impl Device {
         Buffer::zeroed(self, len)
     }
 
+    /// Evaluates the host references of all kernels that were launched here anew, but for tables, mapped values and
+    /// statics, and delivers them in queue order: launches before see the old values, those after the new ones.
+    ///
+    /// # Errors
+    /// [`Error::Unresolved`] if an expression panics now, [`Error::Baked`] if code holds a value that has changed.
+    pub fn refresh(&self) -> Result<()> {
+        self.inner.kernels.refresh(self)
+    }
+
     /// Waits until everything before has ended.
     ///
     /// # Errors
@@ -138,6 +151,11 @@ impl Device {
     pub fn time(&self, work: impl FnOnce() -> Result<()>) -> Result<Duration> {
         let mut work = Some(work);
         self.inner.backend.time(&mut || work.take().map_or(Ok(()), |work| work()))
+    }
+
+    /// Whether a read-modify-write in a [`Mapped`](crate::Mapped) value is atomic against the host's. Loads and stores are in any case.
+    pub fn host_native_atomics(&self) -> bool {
+        self.inner.backend.host_native_atomics()
     }
 
     /// Whether both are the same device.

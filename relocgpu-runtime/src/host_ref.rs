@@ -7,6 +7,11 @@ use crate::data::DeviceData;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+pub(crate) mod device_static;
+pub(crate) mod identity;
+pub(crate) mod mapped;
+pub(crate) mod named;
+
 mod sealed {
     pub trait Sealed {}
 }
@@ -208,6 +213,24 @@ pub fn host_value<T: 'static, R: HostWord>(value: impl FnOnce() -> T, _typed: fn
 #[inline(always)]
 pub fn device_value<T: HostWord>(_value: impl FnOnce() -> T, word: u64) -> T {
     T::from_word(word)
+}
+
+/// The value of a `host!(|device| …)` expression in host code, where the device is the CPU.
+#[cfg(not(relocgpu_device))]
+pub fn host_value_of_device<T: 'static, R: HostWord>(value: impl FnOnce(&crate::Device) -> T, _typed: fn(&crate::Device) -> R) -> T {
+    const { assert!(size_of::<T>() == size_of::<R>(), "{}", SAME_TYPE) }
+    value(&crate::Device::cpu().expect("every program has the CPU"))
+}
+
+/// The value of a `host!(|device| …)` expression in device code: `_value` only says its type.
+#[inline(always)]
+pub fn device_value_of_device<T: HostWord>(_value: impl FnOnce(&crate::Device) -> T, word: u64) -> T {
+    T::from_word(word)
+}
+
+/// Says a type where no value is made.
+pub fn only_a_type<T>() -> T {
+    unreachable!("it says a type and is never called")
 }
 
 /// Body of a table's thunk.

@@ -3,8 +3,7 @@
 use crate::contract::manifest::{Part, Target};
 use crate::error::{Error, Result};
 use crate::handle::Device;
-use crate::{deliver, image, resolve};
-use std::sync::PoisonError;
+use crate::{deliver, image};
 
 /// One image of this executable or library.
 #[derive(Clone, Debug)]
@@ -63,9 +62,7 @@ impl Device {
     pub fn references(&self) -> Result<Vec<ReferenceInfo>> {
         let mut all = Vec::new();
         for image in image::readable() {
-            let values = resolve::values(image)?;
-            let mut tables = self.inner.tables.lock().unwrap_or_else(PoisonError::into_inner);
-            let words = deliver::words(&*self.inner.backend, &mut tables, &values)?;
+            let words = deliver::words(self, image)?;
             let sources = &image.container.source_map.records;
             for ((record, origin), word) in image.container.manifest.records.iter().zip(sources).zip(words) {
                 let target = describe(&record.target, &origin.text);
@@ -81,9 +78,11 @@ fn describe(target: &Target, text: &str) -> String {
         Target::Expr(Part::Value) => format!("value of `{text}`"),
         Target::Expr(Part::TablePtr) => format!("elements of `{text}`"),
         Target::Expr(Part::TableLen) => format!("length of `{text}`"),
+        Target::Expr(Part::DeviceValue) => format!("value of `{text}` for the device"),
+        Target::Expr(Part::Mapped | Part::Static) => format!("memory of `{text}`"),
         Target::Address => format!("address of `{text}`"),
-        Target::Load { symbol, library: None, offset } => format!("word at `{symbol}` + {offset}"),
-        Target::Load { symbol, library: Some(library), offset } => format!("word at `{symbol}` + {offset} of {library}"),
-        Target::Bound { name } => format!("value bound to `{name}`"),
+        Target::Load { symbol, ty, library: None, offset } => format!("`{ty}` at `{symbol}` + {offset}"),
+        Target::Load { symbol, ty, library: Some(library), offset } => format!("`{ty}` at `{symbol}` + {offset} of {library}"),
+        Target::Bound { name, ty } => format!("`{ty}` bound to `{name}`"),
     }
 }

@@ -1,9 +1,9 @@
 //! From a typed launch to a kernel of a loaded image.
 
-use crate::backend::{Bytes, Module};
+use crate::backend::{Bytes, DeviceKind, Module};
 use crate::contract::image::RawImage;
 use crate::contract::layout::KernelDescriptor;
-use crate::contract::manifest::Kernel;
+use crate::contract::manifest::{Delivery, Kernel, LaunchTable};
 use crate::contract::names::instance_arguments;
 use crate::error::{Error, Result};
 use crate::grid::Grid;
@@ -13,6 +13,7 @@ use crate::{deliver, resolve};
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Where the code that launches expects its package's image.
@@ -65,10 +66,17 @@ pub unsafe fn launch<P>(device: &Device, grid: Grid, kernel: &KernelRef, params:
     }
     let loaded = match inner.kernels.get(kernel.type_id) {
         Some(loaded) => loaded,
-        None => inner.kernels.prepare(inner, kernel)?,
+        None => inner.kernels.prepare(device, kernel)?,
     };
     debug_assert_eq!(bytes.len(), kernel.kernel.size);
-    loaded.module.launch(loaded.kernel, &grid, bytes)?;
+    match &loaded.image.container.manifest.kernels[loaded.kernel].delivery {
+        Delivery::Patch | Delivery::Bake => loaded.module.launch(loaded.kernel, &grid, bytes)?,
+        Delivery::Table(table) => {
+            let words = inner.kernels.words(device, &loaded)?;
+            let words: Vec<u64> = table.records.iter().map(|record| words[*record as usize]).collect();
+            launch_with(inner, &loaded, &grid, bytes, table, &words)?;
+        }
+    }
     #[cfg(feature = "cust")]
     if must_wait {
         return device.synchronize();
@@ -76,18 +84,70 @@ pub unsafe fn launch<P>(device: &Device, grid: Grid, kernel: &KernelRef, params:
     Ok(())
 }
 
+/// Launches with words behind the parameters; beyond what parameters can hold, in memory of the launch's own.
+fn launch_with(inner: &Inner, loaded: &Loaded, grid: &Grid, params: &Bytes, table: &LaunchTable, words: &[u64]) -> Result<()> {
+    let (size, align) = loaded.image.container.manifest.kernels[loaded.kernel].block();
+    let mut block = Block::new(size as usize, align as usize);
+    let place = block.bytes();
+    place[..params.len()].copy_from_slice(params);
+    let words: Vec<_> = words.iter().flat_map(|word| word.to_le_bytes()).map(MaybeUninit::new).collect();
+    let offset = table.offset as usize;
+    if !table.indirect {
+        place[offset..][..words.len()].copy_from_slice(&words);
+        return loaded.module.launch(loaded.kernel, grid, place);
+    }
+    let at = inner.backend.allocate(words.len())?;
+    let launched = inner.backend.write(at, &words).and_then(|()| {
+        place[offset..][..8].copy_from_slice(&at.to_le_bytes().map(MaybeUninit::new));
+        loaded.module.launch(loaded.kernel, grid, place)
+    });
+    // In queue order: the launch has ended before.
+    inner.backend.free(at, words.len());
+    launched
+}
+
+/// Memory for a parameter block.
+struct Block {
+    memory: Vec<u128>,
+    start: usize,
+    size: usize,
+}
+
+impl Block {
+    fn new(size: usize, align: usize) -> Self {
+        let memory = vec![0u128; (size + align).div_ceil(16) + 1];
+        let start = memory.as_ptr().addr().next_multiple_of(align.max(1)) - memory.as_ptr().addr();
+        Self { memory, start, size }
+    }
+
+    fn bytes(&mut self) -> &mut Bytes {
+        let memory: *mut MaybeUninit<u8> = self.memory.as_mut_ptr().cast();
+        // SAFETY: the vector has room for the size behind the aligned start.
+        unsafe { std::slice::from_raw_parts_mut(memory.add(self.start), self.size) }
+    }
+}
+
 /// A kernel of a module.
 #[derive(Clone)]
 pub(crate) struct Loaded {
+    image: &'static Image,
     module: Arc<dyn Module>,
     kernel: usize,
+}
+
+/// An image on one device.
+struct LoadedImage {
+    image: &'static Image,
+    module: Arc<dyn Module>,
+    /// The words of all records, and which state of the host's values they come from.
+    words: Mutex<(u64, Arc<[u64]>)>,
 }
 
 /// What is loaded on one device.
 #[derive(Default)]
 pub(crate) struct Kernels {
     ready: RwLock<HashMap<TypeId, Loaded, BuildHasherDefault<TypeIdHasher>>>,
-    modules: Mutex<HashMap<usize, Arc<dyn Module>>>,
+    images: Mutex<HashMap<usize, Arc<LoadedImage>>>,
 }
 
 /// A `TypeId` is a hash already.
@@ -116,7 +176,7 @@ impl Kernels {
     }
 
     /// Finds, checks and loads; keeps what it found.
-    fn prepare(&self, device: &Inner, kernel: &KernelRef) -> Result<Loaded> {
+    fn prepare(&self, device: &Device, kernel: &KernelRef) -> Result<Loaded> {
         let images: Vec<&'static Image> = image::readable().collect();
         let own = match kernel.image {
             ImageLink::Linked(raw) => Ok(image::of(raw)?),
@@ -127,33 +187,86 @@ impl Kernels {
 
     fn prepare_from(
         &self,
-        device: &Inner,
+        device: &Device,
         kernel: &KernelRef,
         own: std::result::Result<&'static Image, &'static str>,
         images: &[&'static Image],
     ) -> Result<Loaded> {
         let (image, number) = find(kernel, own, images)?;
         check(kernel, &image.container.manifest.kernels[number])?;
-        let loaded = Loaded { module: self.module(device, image)?, kernel: number };
+        let loaded = Loaded { image, module: self.image(device, image)?.module.clone(), kernel: number };
         self.ready.write().unwrap_or_else(PoisonError::into_inner).insert(kernel.type_id, loaded.clone());
         Ok(loaded)
     }
 
-    /// The image's module on this device, loaded the first time.
-    fn module(&self, device: &Inner, image: &'static Image) -> Result<Arc<dyn Module>> {
-        // Before the lock: this runs the program's expressions, which may use the device.
-        let values = resolve::values(image)?;
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The image on this device, loaded the first time.
+    fn image(&self, device: &Device, image: &'static Image) -> Result<Arc<LoadedImage>> {
         let key = (&raw const *image).addr();
-        if let Some(module) = modules.get(&key) {
-            return Ok(module.clone());
+        let lock = || self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = lock().get(&key) {
+            return Ok(loaded.clone());
         }
-        let mut tables = device.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        let words = deliver::words(&*device.backend, &mut tables, &values)?;
-        let module: Arc<dyn Module> = device.backend.load(image, &deliver::by_site(image, &words))?.into();
-        modules.insert(key, module.clone());
-        Ok(module)
+        // Outside of the lock: this runs the program's expressions, which may use the device.
+        let state = resolve::state();
+        let words = deliver::words(device, image)?;
+        let mut images = lock();
+        if let Some(loaded) = images.get(&key) {
+            return Ok(loaded.clone());
+        }
+        let module: Arc<dyn Module> = device.inner.backend.load(image, &deliver::by_site(image, &words))?.into();
+        let loaded = Arc::new(LoadedImage { image, module, words: Mutex::new((state, words.into())) });
+        images.insert(key, loaded.clone());
+        Ok(loaded)
     }
+
+    /// The words of a loaded image as the host has them now.
+    fn words(&self, device: &Device, loaded: &Loaded) -> Result<Arc<[u64]>> {
+        let image = self.image(device, loaded.image)?;
+        let state = resolve::state();
+        let lock = || image.words.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let kept = lock();
+            if kept.0 == state {
+                return Ok(kept.1.clone());
+            }
+        }
+        let words: Arc<[u64]> = deliver::words(device, image.image)?.into();
+        *lock() = (state, words.clone());
+        Ok(words)
+    }
+
+    /// Delivers the host's values as they are now to every image that is loaded on the device.
+    pub(crate) fn refresh(&self, device: &Device) -> Result<()> {
+        let images: Vec<_> = self.images.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        resolve::forget(images.iter().map(|loaded| loaded.image), device);
+        for loaded in images {
+            let (state, words) = (resolve::state(), deliver::words(device, loaded.image)?);
+            let mut kept = loaded.words.lock().unwrap_or_else(PoisonError::into_inner);
+            refuse_baked(device, loaded.image, &kept.1, &words)?;
+            loaded.module.refresh(&deliver::by_site(loaded.image, &words).slots)?;
+            *kept = (state, words.into());
+        }
+        Ok(())
+    }
+}
+
+/// Code that holds a word would go on with the old one.
+fn refuse_baked(device: &Device, image: &Image, old: &[u64], new: &[u64]) -> Result<()> {
+    if device.kind() == DeviceKind::Cpu {
+        return Ok(());
+    }
+    let baked = image.container.ptx.iter().flat_map(|entry| &entry.baked).map(|(record, _)| *record as usize);
+    let mut changed: Vec<_> = baked.filter(|record| old.get(*record) != new.get(*record)).collect();
+    changed.sort_unstable();
+    changed.dedup();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let sources = changed.into_iter().filter_map(|record| image.container.source_map.records.get(record));
+    Err(Error::Baked {
+        device: device.kind().to_string(),
+        references: sources.map(|s| format!("`host!({})` at {}", s.text, s.source)).collect(),
+    })
 }
 
 /// The image and number of a kernel: its own package's image first, then the others of this executable or library.

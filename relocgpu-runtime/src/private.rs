@@ -1,20 +1,25 @@
 //! What the macros' expansions name. No part of the interface.
 
-use crate::data::{DeviceData, DisjointLayout, SliceLayout};
+use crate::data::{DisjointLayout, SliceLayout};
 use crate::device::disjoint::Space;
 
-pub use crate::contract::image::{RawImage, RawTable};
+pub use crate::contract::image::{RawImage, RawMapped, RawStatic, RawTable};
 pub use crate::contract::layout::{FieldLayout, KernelDescriptor, ParamDescriptor, TypeLayout};
+pub use crate::data::DeviceData;
 pub use crate::device::disjoint::{Linear as DefaultSpace, RawDisjoint, RawSlice, disjoint, slice};
 pub use crate::device::shared::shared;
-pub use crate::host_ref::{HostWord, TableSource, device_value, host_value, raw_table};
+pub use crate::host_ref::device_static::raw_static;
+pub use crate::host_ref::identity::{ItemWord, fn_token, host_ref};
+pub use crate::host_ref::mapped::raw_mapped;
+pub use crate::host_ref::named::{bound, stored};
+pub use crate::host_ref::{HostWord, TableSource, device_value, device_value_of_device, host_value, only_a_type, raw_table};
 pub use crate::launch::{ImageLink, KernelRef, launch};
 pub use relocgpu_macros::{device, host};
 
 #[cfg(relocgpu_device)]
-pub use crate::host_ref::device_table;
+pub use crate::host_ref::{device_static::device_static, device_table, mapped::device_mapped};
 #[cfg(not(relocgpu_device))]
-pub use crate::host_ref::host_table;
+pub use crate::host_ref::{device_static::host_static, host_table, host_value_of_device, mapped::host_mapped};
 
 #[cfg(relocgpu_device)]
 // SAFETY: the link stage reads the calls and takes them away.

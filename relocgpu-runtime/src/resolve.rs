@@ -1,12 +1,15 @@
 //! Host references to words: each expression is evaluated once per process, whatever number of records and images name it.
 
-use crate::contract::image::{RawTable, TableThunk, ValueThunk};
+use crate::contract::image::{DeviceValueThunk, MappedThunk, RawMapped, RawStatic, RawTable, StaticThunk, TableThunk, ValueThunk};
 use crate::contract::manifest::{Part, Target};
 use crate::error::{Error, Result, Unresolved};
+use crate::handle::Device;
+use crate::host_ref::named;
 use crate::image::{self, Image};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread::{self, ThreadId};
 
@@ -28,7 +31,7 @@ pub fn init() -> Result<()> {
 
 /// Resolves the records of several images; all failures together.
 fn resolve_all<'a>(images: impl Iterator<Item = &'a Image>) -> Result<()> {
-    let failures: Vec<_> = images.flat_map(|image| resolve(image).err().unwrap_or_default()).collect();
+    let failures: Vec<_> = images.flat_map(|image| resolve(image, None).err().unwrap_or_default()).collect();
     if failures.is_empty() { Ok(()) } else { Err(Error::Unresolved(failures)) }
 }
 
@@ -39,22 +42,27 @@ pub(crate) enum Value {
     Word(u64),
     /// The address of a table's elements on the device.
     TablePtr(RawTable),
+    /// The address of mapped memory on the device.
+    Mapped(RawMapped),
+    /// The address of a device static: of which, and its initial value.
+    Static(StaticThunk, RawStatic),
 }
 
-// SAFETY: a table's elements live as long as the process and are never written; their type is `Sync` (`DeviceData`).
+// SAFETY: what it points at lives as long as the process, and its type is `Sync` (`DeviceData`).
 unsafe impl Send for Value {}
 
-/// One value for each record of the image, in manifest order, or every failure.
-pub(crate) fn values(image: &Image) -> Result<Vec<Value>> {
-    resolve(image).map_err(Error::Unresolved)
+/// One value for each record of the image on this device, in manifest order, or every failure.
+pub(crate) fn values(image: &Image, device: &Device) -> Result<Vec<Value>> {
+    resolve(image, Some(device)).map_err(Error::Unresolved)
 }
 
-fn resolve(image: &Image) -> std::result::Result<Vec<Value>, Vec<Unresolved>> {
+/// Without a device, what differs from device to device is left out.
+fn resolve(image: &Image, device: Option<&Device>) -> std::result::Result<Vec<Value>, Vec<Unresolved>> {
     let manifest = &image.container.manifest;
     let (mut values, mut failures) = (Vec::with_capacity(manifest.records.len()), Vec::new());
     for (i, record) in manifest.records.iter().enumerate() {
-        match record_value(&record.target, image.host_word(i)) {
-            Ok(value) => values.push(value),
+        match record_value(&record.target, image.host_word(i), device) {
+            Ok(value) => values.extend(value),
             Err(cause) => {
                 let origin = &image.container.source_map.records[i];
                 // A table has two records and one expression: it fails once.
@@ -68,41 +76,131 @@ fn resolve(image: &Image) -> std::result::Result<Vec<Value>, Vec<Unresolved>> {
     if failures.is_empty() { Ok(values) } else { Err(failures) }
 }
 
-/// The value of one record, or why there is none.
-fn record_value(target: &Target, host: *const ()) -> std::result::Result<Value, String> {
-    match target {
-        Target::Expr(_) | Target::Address if host.is_null() => Err("the linker left its word empty; build the program again".to_owned()),
-        // SAFETY: for this part the host table holds a `ValueThunk` (contract).
-        Target::Expr(Part::Value) => value(unsafe { std::mem::transmute::<*const (), ValueThunk>(host) }).map(Value::Word),
-        // SAFETY: for these parts the host table holds a `TableThunk` (contract).
-        Target::Expr(part) => table(unsafe { std::mem::transmute::<*const (), TableThunk>(host) }).map(|table| match part {
-            Part::TableLen => Value::Word(table.len as u64),
-            _ => Value::TablePtr(table),
-        }),
-        Target::Address => Ok(Value::Word(host.expose_provenance() as u64)),
-        Target::Load { .. } | Target::Bound { .. } => {
-            Err("this version of relocgpu-runtime does not resolve references of its kind; use the same version of relocgpu-build"
-                .to_owned())
-        }
+/// The value of one record, if it has one without a device; or why there is none.
+fn record_value(target: &Target, host: *const (), device: Option<&Device>) -> Outcome<Option<Value>> {
+    if host.is_null() {
+        return Err("the linker left its word empty; build the program again".to_owned());
     }
+    let value = match target {
+        Target::Bound { name, .. } => {
+            named::is_bound(name)?;
+            // Not kept: what is bound is the value.
+            let thunk: ValueThunk = thunk(host);
+            // SAFETY: as in `value`.
+            Value::Word(evaluate(|| Once::Word(unsafe { thunk() }))?.word())
+        }
+        Target::Load { symbol, library, .. } => {
+            named::address_of(symbol, library.as_deref())?;
+            Value::Word(value(thunk(host))?)
+        }
+        Target::Expr(Part::Value) => Value::Word(value(thunk(host))?),
+        Target::Expr(Part::DeviceValue) => {
+            let Some(device) = device else { return Ok(None) };
+            Value::Word(device_value(thunk(host), device)?)
+        }
+        Target::Expr(part @ (Part::TablePtr | Part::TableLen)) => {
+            let table = table(thunk(host))?;
+            if *part == Part::TableLen { Value::Word(table.len as u64) } else { Value::TablePtr(table) }
+        }
+        Target::Expr(Part::Mapped) => Value::Mapped(mapped(thunk(host))?),
+        Target::Expr(Part::Static) => {
+            let thunk: StaticThunk = thunk(host);
+            Value::Static(thunk, device_static(thunk)?)
+        }
+        // SAFETY: the host table holds the address of a constant word (contract).
+        Target::Address => Value::Word(unsafe { *host.cast::<*const ()>() }.expose_provenance() as u64),
+    };
+    Ok(Some(value))
 }
 
+/// A word of the host table as the thunk that the contract says it is for its record's target.
+fn thunk<T: Copy>(host: *const ()) -> T {
+    const { assert!(size_of::<T>() == size_of::<*const ()>()) }
+    // SAFETY: of the same size, and not null; the callers name the type that the contract gives to the target.
+    unsafe { std::mem::transmute_copy(&host) }
+}
+
+/// A value, or why there is none, as a clause.
+type Outcome<T> = std::result::Result<T, String>;
+
 /// The word of a `host!` expression.
-fn value(thunk: ValueThunk) -> std::result::Result<u64, String> {
+fn value(thunk: ValueThunk) -> Outcome<u64> {
     // SAFETY: a thunk is an ordinary Rust function made by the macro; it has no precondition.
-    match once(thunk as usize, || Once::Word(unsafe { thunk() }))? {
-        Once::Word(word) => Ok(word),
-        Once::Table(_) => unreachable!("one thunk has one type"),
-    }
+    once(thunk as usize, 0, || Once::Word(unsafe { thunk() })).map(Once::word)
+}
+
+/// The word of a `host!(|device| …)` expression on one device.
+fn device_value(thunk: DeviceValueThunk, device: &Device) -> Outcome<u64> {
+    let evaluate = AssertUnwindSafe(|| {
+        // SAFETY: as in `value`; the argument is a device (contract).
+        Once::Word(unsafe { thunk((&raw const *device).cast()) })
+    });
+    once(thunk as usize, device.inner.id, evaluate).map(Once::word)
 }
 
 /// The elements of a `host!(table: …)` expression.
-pub(crate) fn table(thunk: TableThunk) -> std::result::Result<RawTable, String> {
+pub(crate) fn table(thunk: TableThunk) -> Outcome<RawTable> {
     // SAFETY: as in `value`.
-    match once(thunk as usize, || Once::Table(unsafe { thunk() }))? {
+    match once(thunk as usize, 0, || Once::Table(unsafe { thunk() }))? {
         Once::Table(table) => Ok(table),
-        Once::Word(_) => unreachable!("one thunk has one type"),
+        _ => unreachable!("one thunk has one type"),
     }
+}
+
+/// The memory of a `host!(mapped: …)`.
+pub(crate) fn mapped(thunk: MappedThunk) -> Outcome<RawMapped> {
+    // SAFETY: as in `value`.
+    match once(thunk as usize, 0, || Once::Mapped(unsafe { thunk() }))? {
+        Once::Mapped(memory) => Ok(memory),
+        _ => unreachable!("one thunk has one type"),
+    }
+}
+
+/// The initial value of a `device!(static: …)`.
+pub(crate) fn device_static(thunk: StaticThunk) -> Outcome<RawStatic> {
+    // SAFETY: as in `value`.
+    match once(thunk as usize, 0, || Once::Static(unsafe { thunk() }))? {
+        Once::Static(initial) => Ok(initial),
+        _ => unreachable!("one thunk has one type"),
+    }
+}
+
+/// A number that another one replaces whenever a value of the host may have changed.
+pub(crate) fn state() -> u64 {
+    STATE.load(Ordering::Acquire)
+}
+
+/// Notes that a value of the host may have changed.
+pub(crate) fn changed() {
+    STATE.fetch_add(1, Ordering::Release);
+}
+
+static STATE: AtomicU64 = AtomicU64::new(0);
+
+/// Lets the images' expressions be evaluated again when they are next asked for, but for those that own memory.
+pub(crate) fn forget<'a>(images: impl Iterator<Item = &'a Image>, device: &Device) {
+    let mut guard = evaluations();
+    let done = &mut guard.get_or_insert_default().done;
+    for image in images {
+        for (i, record) in image.container.manifest.records.iter().enumerate() {
+            let thunk = image.host_word(i) as usize;
+            match record.target {
+                Target::Expr(Part::Value) | Target::Load { .. } => _ = done.remove(&(thunk, 0)),
+                Target::Expr(Part::DeviceValue) => _ = done.remove(&(thunk, device.inner.id)),
+                _ => {}
+            }
+        }
+    }
+    drop(guard);
+    changed();
+}
+
+/// Runs an expression; its panic is the reason why there is no value.
+fn evaluate(expression: impl FnOnce() -> Once + std::panic::UnwindSafe) -> Outcome<Once> {
+    catch_unwind(expression).map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        format!("its expression panicked: {}", text.unwrap_or("(a value that is no text)"))
+    })
 }
 
 /// What a thunk returned.
@@ -110,23 +208,43 @@ pub(crate) fn table(thunk: TableThunk) -> std::result::Result<RawTable, String> 
 enum Once {
     Word(u64),
     Table(RawTable),
+    Mapped(RawMapped),
+    Static(RawStatic),
+}
+
+impl Once {
+    fn word(self) -> u64 {
+        match self {
+            Self::Word(word) => word,
+            _ => unreachable!("one thunk has one type"),
+        }
+    }
 }
 
 // SAFETY: as for `Value`.
 unsafe impl Send for Once {}
 
-/// Evaluations by address of the thunk.
+/// Address of a thunk, and the device that it takes; 0 if none.
+type Key = (usize, usize);
+
+/// Evaluations by thunk and device.
 #[derive(Default)]
 struct Evaluations {
-    done: HashMap<usize, std::result::Result<Once, String>>,
-    running: HashMap<usize, ThreadId>,
+    done: HashMap<Key, Outcome<Once>>,
+    running: HashMap<Key, ThreadId>,
     /// What a thread waits for that another one evaluates.
-    waiting: HashMap<ThreadId, usize>,
+    waiting: HashMap<ThreadId, Key>,
+}
+
+fn evaluations() -> MutexGuard<'static, Option<Evaluations>> {
+    static EVALUATIONS: Mutex<Option<Evaluations>> = Mutex::new(None);
+    // Nothing panics while it is locked.
+    EVALUATIONS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Evaluations {
     /// Whether a thread that waited for `thunk` would wait for itself.
-    fn waits_for(&self, mut thunk: usize, me: ThreadId) -> bool {
+    fn waits_for(&self, mut thunk: Key, me: ThreadId) -> bool {
         loop {
             match self.running.get(&thunk) {
                 Some(&owner) if owner == me => return true,
@@ -142,15 +260,11 @@ impl Evaluations {
 
 /// The thunk's result: evaluated by the first caller, without a lock held; others wait. A thunk may use other thunks'
 /// values; one that needs itself is an error, also around several threads.
-fn once(thunk: usize, evaluate: impl FnOnce() -> Once + std::panic::UnwindSafe) -> std::result::Result<Once, String> {
-    static STATE: Mutex<Option<Evaluations>> = Mutex::new(None);
+fn once(thunk: usize, device: usize, expression: impl FnOnce() -> Once + std::panic::UnwindSafe) -> Outcome<Once> {
     static CHANGED: Condvar = Condvar::new();
-    // Nothing panics while it is locked.
-    fn lock() -> MutexGuard<'static, Option<Evaluations>> {
-        STATE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
+    let lock = evaluations;
 
-    let me = thread::current().id();
+    let (thunk, me) = ((thunk, device), thread::current().id());
     let mut guard = lock();
     loop {
         let state = guard.get_or_insert_default();
@@ -172,10 +286,7 @@ fn once(thunk: usize, evaluate: impl FnOnce() -> Once + std::panic::UnwindSafe) 
     }
     drop(guard);
 
-    let result = catch_unwind(evaluate).map_err(|payload| {
-        let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        format!("its expression panicked: {}", text.unwrap_or("(a value that is no text)"))
-    });
+    let result = evaluate(expression);
     let mut guard = lock();
     let state = guard.get_or_insert_default();
     state.running.remove(&thunk);
@@ -187,6 +298,8 @@ fn once(thunk: usize, evaluate: impl FnOnce() -> Once + std::panic::UnwindSafe) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::DeviceKind;
+    use crate::test_backend;
     use crate::test_image::{Item, image};
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -209,10 +322,16 @@ mod tests {
         crate::host_ref::raw_table(vec![1u16, 2, 3])
     }
 
+    fn on_device(image: &Image) -> Result<Vec<Value>> {
+        values(image, &test_backend::device(DeviceKind::Cpu).0)
+    }
+
     fn word(value: Value) -> u64 {
         match value {
             Value::Word(word) => word,
             Value::TablePtr(table) => table.data.addr() as u64,
+            Value::Mapped(memory) => memory.data.addr() as u64,
+            Value::Static(_, initial) => initial.data.addr() as u64,
         }
     }
 
@@ -223,8 +342,8 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    assert_eq!(values(first).unwrap().into_iter().map(word).collect::<Vec<_>>(), [42, 42]);
-                    assert_eq!(values(second).unwrap().into_iter().map(word).collect::<Vec<_>>(), [42]);
+                    assert_eq!(on_device(first).unwrap().into_iter().map(word).collect::<Vec<_>>(), [42, 42]);
+                    assert_eq!(on_device(second).unwrap().into_iter().map(word).collect::<Vec<_>>(), [42]);
                 });
             }
         });
@@ -233,7 +352,7 @@ mod tests {
 
     #[test]
     fn tables_give_an_address_and_a_length() {
-        let values = values(image(&[Item::TableLen("t_len", three), Item::TablePtr("t_ptr", three)])).unwrap();
+        let values = on_device(image(&[Item::TableLen("t_len", three), Item::TablePtr("t_ptr", three)])).unwrap();
         let host = table(three).unwrap();
         assert_eq!([word(values[0]), word(values[1])], [3, host.data.addr() as u64]);
         assert_eq!((host.element_size, host.element_align), (2, 2));
@@ -259,34 +378,34 @@ mod tests {
     }
 
     extern "C-unwind" fn outer() -> u64 {
-        word(values(image(&[Item::Value("inner", inner)])).unwrap()[0]) + 1
+        word(on_device(image(&[Item::Value("inner", inner)])).unwrap()[0]) + 1
     }
     extern "C-unwind" fn inner() -> u64 {
         5
     }
     #[test]
     fn an_expression_may_use_others() {
-        assert_eq!(word(values(image(&[Item::Value("outer", outer)])).unwrap()[0]), 6);
+        assert_eq!(word(on_device(image(&[Item::Value("outer", outer)])).unwrap()[0]), 6);
     }
 
     extern "C-unwind" fn selfish() -> u64 {
-        let Err(Error::Unresolved(all)) = values(image(&[Item::Value("again", selfish)])) else { panic!("expected an error") };
+        let Err(Error::Unresolved(all)) = on_device(image(&[Item::Value("again", selfish)])) else { panic!("expected an error") };
         panic!("{}", all[0].cause)
     }
     #[test]
     fn an_expression_that_needs_itself_is_an_error_and_no_deadlock() {
-        let Err(Error::Unresolved(all)) = values(image(&[Item::Value("selfish", selfish)])) else { panic!("expected an error") };
+        let Err(Error::Unresolved(all)) = on_device(image(&[Item::Value("selfish", selfish)])) else { panic!("expected an error") };
         assert!(all[0].cause.contains("needs its own value"), "{}", all[0].cause);
     }
 
     static MEET: std::sync::Barrier = std::sync::Barrier::new(2);
     extern "C-unwind" fn left() -> u64 {
         MEET.wait();
-        values(image(&[Item::Value("right", right)])).map_or(1, |_| 0)
+        on_device(image(&[Item::Value("right", right)])).map_or(1, |_| 0)
     }
     extern "C-unwind" fn right() -> u64 {
         MEET.wait();
-        values(image(&[Item::Value("left", left)])).map_or(1, |_| 0)
+        on_device(image(&[Item::Value("left", left)])).map_or(1, |_| 0)
     }
     #[test]
     fn a_cycle_around_two_threads_is_an_error_and_no_deadlock() {
@@ -295,5 +414,51 @@ mod tests {
             let b = scope.spawn(|| value(right).unwrap());
             assert_eq!(a.join().unwrap() + b.join().unwrap(), 1, "exactly one of them sees the cycle");
         });
+    }
+
+    extern "C-unwind" fn kind_of(device: *const ()) -> u64 {
+        // SAFETY: the argument is a device (contract).
+        match unsafe { &*device.cast::<Device>() }.kind() {
+            DeviceKind::Cpu => 100,
+            DeviceKind::Cuda(ordinal) => ordinal as u64,
+        }
+    }
+    extern "C-unwind" fn threshold() -> u64 {
+        named::bound::<u32>("resolve.threshold").into()
+    }
+    static ITEM: u32 = 5;
+    static ITEM_WORD: crate::host_ref::identity::ItemWord = crate::host_ref::identity::ItemWord::new((&raw const ITEM).cast());
+
+    #[test]
+    fn what_differs_from_device_to_device_is_left_to_them() {
+        let image = image(&[Item::Of("d", Target::Expr(Part::DeviceValue), kind_of as *const ())]);
+        resolve_all([image].into_iter()).unwrap();
+        for (kind, expected) in [(DeviceKind::Cuda(2), 2), (DeviceKind::Cpu, 100)] {
+            let device = test_backend::device(kind).0;
+            assert_eq!(word(values(image, &device).unwrap()[0]), expected);
+        }
+    }
+
+    #[test]
+    fn an_unbound_name_is_told_before_its_thunk_runs() {
+        let bound = |name: &str| Target::Bound { name: name.into(), ty: "u32".into() };
+        let image = image(&[
+            Item::Of("a", bound("resolve.threshold"), threshold as *const ()),
+            Item::Of("b", bound("resolve.other"), threshold as *const ()),
+            Item::Of("c", Target::Load { symbol: "no_such".into(), ty: "u32".into(), library: None, offset: 0 }, threshold as *const ()),
+            Item::Of("d", Target::Address, (&raw const ITEM_WORD).cast()),
+        ]);
+        let Err(Error::Unresolved(all)) = on_device(image) else { panic!("expected failures") };
+        assert_eq!(all.len(), 3);
+        for (failure, text) in
+            all.iter().zip(["nothing is bound to `resolve.threshold`", "nothing is bound to `resolve.other`", "no symbol `no_such`"])
+        {
+            assert!(failure.cause.contains(text), "{}", failure.cause);
+        }
+        crate::bind("resolve.threshold", 9u32).unwrap();
+        let Err(Error::Unresolved(all)) = on_device(image) else { panic!("expected failures") };
+        assert_eq!(all.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["b", "c"]);
+        let of_item = record_value(&Target::Address, (&raw const ITEM_WORD).cast(), None).unwrap().unwrap();
+        assert_eq!(word(of_item), (&raw const ITEM).addr() as u64);
     }
 }

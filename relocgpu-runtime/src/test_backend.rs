@@ -98,6 +98,12 @@ impl Backend for Mock {
         self.log.lock().unwrap().loads.push((image.name(), words.slots.clone()));
         Ok(Box::new(self.clone()))
     }
+    fn map(&self, host: *mut u8, _bytes: usize) -> Result<DevicePtr> {
+        Ok(host as DevicePtr)
+    }
+    fn host_native_atomics(&self) -> bool {
+        true
+    }
     fn synchronize(&self) -> Result<()> {
         self.waits()
     }
@@ -113,6 +119,10 @@ impl Module for Mock {
         // SAFETY: tests launch with blocks that have no padding.
         let params = params.iter().map(|b| unsafe { b.assume_init() }).collect();
         self.log.lock().unwrap().launches.push((kernel, grid.blocks(), grid.threads(), params));
+        Ok(())
+    }
+    fn refresh(&self, slots: &[u64]) -> Result<()> {
+        self.log.lock().unwrap().loads.push(("refresh".to_owned(), slots.to_vec()));
         Ok(())
     }
 }

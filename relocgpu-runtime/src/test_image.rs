@@ -13,22 +13,25 @@ pub(crate) enum Item {
     Null(&'static str),
     /// A word inside the global of this name, at this byte.
     Interior(&'static str, u64, ValueThunk),
+    /// Of this target, with this word in the host table.
+    Of(&'static str, Target, *const ()),
 }
 
 /// An image of `package` with these kernels and records; record `i` comes from line `i + 1`.
 pub(crate) fn image_of(package: &str, kernels: Vec<Kernel>, items: &[Item]) -> &'static Image {
     let (mut records, mut sources, mut table) = (Vec::new(), Vec::new(), Vec::new());
     for (line, item) in items.iter().enumerate() {
-        let (name, part, host) = match *item {
-            Item::Value(name, thunk) | Item::Interior(name, _, thunk) => (name, Part::Value, thunk as *const ()),
-            Item::TablePtr(name, thunk) => (name, Part::TablePtr, thunk as *const ()),
-            Item::TableLen(name, thunk) => (name, Part::TableLen, thunk as *const ()),
-            Item::Null(name) => (name, Part::Value, std::ptr::null()),
+        let (name, target, host) = match item {
+            Item::Value(name, thunk) | Item::Interior(name, _, thunk) => (*name, Target::Expr(Part::Value), *thunk as *const ()),
+            Item::TablePtr(name, thunk) => (*name, Target::Expr(Part::TablePtr), *thunk as *const ()),
+            Item::TableLen(name, thunk) => (*name, Target::Expr(Part::TableLen), *thunk as *const ()),
+            Item::Null(name) => (*name, Target::Expr(Part::Value), std::ptr::null()),
+            Item::Of(name, target, host) => (*name, target.clone(), *host),
         };
         let (site, offset) = if let Item::Interior(_, offset, _) = *item { (Site::Interior, offset) } else { (Site::Slot, 0) };
-        records.push(Record { name: name.into(), site, offset, target: Target::Expr(part) });
         // The two records of a table have one source.
-        let line = if part == Part::TablePtr { line } else { line + 1 };
+        let line = if target == Target::Expr(Part::TablePtr) { line } else { line + 1 };
+        records.push(Record { name: name.into(), site, offset, target, in_block: site == Site::Slot });
         sources.push(RecordSource { symbol: String::new(), source: format!("src/main.rs:{line}:1"), text: "x".into() });
         table.push(host);
     }

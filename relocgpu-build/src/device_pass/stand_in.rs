@@ -6,6 +6,16 @@ pub fn compile() {
     Builder::new().compile();
 }
 
+/// Stands in for `relocgpu_build::Delivery`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Delivery {
+    #[default]
+    Patch,
+    Table,
+    Bake,
+}
+
 /// Stands in for `relocgpu_build::Builder`.
 #[derive(Clone, Debug, Default)]
 pub struct Builder(());
@@ -29,6 +39,10 @@ impl Builder {
     }
 
     pub fn line_info(self, _: bool) -> Self {
+        self
+    }
+
+    pub fn delivery(self, _: Delivery) -> Self {
         self
     }
 

@@ -84,8 +84,8 @@ struct RecordJson<'a> {
 enum TargetJson<'a> {
     Expr { part: &'static str },
     Address,
-    Load { symbol: &'a str, library: Option<&'a str>, offset: u64 },
-    Bound { name: &'a str },
+    Load { symbol: &'a str, ty: &'a str, library: Option<&'a str>, offset: u64 },
+    Bound { name: &'a str, ty: &'a str },
 }
 
 fn image<'a>(image: &'a Image<'a>) -> ImageJson<'a> {
@@ -146,8 +146,8 @@ fn record<'a>(record: &'a Record, source: Option<&'a RecordSource>) -> RecordJso
         target: match &record.target {
             Target::Expr(part) => TargetJson::Expr { part: part.name() },
             Target::Address => TargetJson::Address,
-            Target::Load { symbol, library, offset } => TargetJson::Load { symbol, library: library.as_deref(), offset: *offset },
-            Target::Bound { name } => TargetJson::Bound { name },
+            Target::Load { symbol, ty, library, offset } => TargetJson::Load { symbol, ty, library: library.as_deref(), offset: *offset },
+            Target::Bound { name, ty } => TargetJson::Bound { name, ty },
         },
         source: source.map_or("", |source| &source.source),
         symbol: source.map_or("", |source| &source.symbol),

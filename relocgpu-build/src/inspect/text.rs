@@ -103,12 +103,15 @@ fn target(target: &Target) -> String {
         Target::Expr(Part::Value) => "value of an expression".to_owned(),
         Target::Expr(Part::TablePtr) => "address of a table".to_owned(),
         Target::Expr(Part::TableLen) => "length of a table".to_owned(),
+        Target::Expr(Part::DeviceValue) => "value of an expression, for each device".to_owned(),
+        Target::Expr(Part::Mapped) => "address of mapped host memory".to_owned(),
+        Target::Expr(Part::Static) => "address of a device static".to_owned(),
         Target::Address => "address of a host item".to_owned(),
-        Target::Load { symbol, library, offset } => {
+        Target::Load { symbol, ty, library, offset } => {
             let library = library.as_deref().map_or(String::new(), |library| format!(" of {}", printable(library)));
-            format!("word stored at {}+{offset}{library}", printable(symbol))
+            format!("{} stored at {}+{offset}{library}", printable(ty), printable(symbol))
         }
-        Target::Bound { name } => format!("value bound to `{}`", printable(name)),
+        Target::Bound { name, ty } => format!("{} bound to `{}`", printable(ty), printable(name)),
     }
 }
 

@@ -65,6 +65,7 @@ impl Reader {
             align: number(offset_of!(KernelDescriptor, align))?,
             line: word32(offset_of!(KernelDescriptor, line))?,
             column: word32(offset_of!(KernelDescriptor, column))?,
+            delivery: word32(offset_of!(KernelDescriptor, delivery))?,
         })
     }
 

@@ -16,7 +16,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    fn index(self) -> LLVMAttributeIndex {
+    pub(super) fn index(self) -> LLVMAttributeIndex {
         match self {
             Self::Function => u32::MAX,
             Self::Param(n) => n + 1,

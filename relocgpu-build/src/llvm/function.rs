@@ -61,6 +61,12 @@ pub(crate) fn rebuild_global<'c>(module: &Module<'c>, old: GlobalValue<'c>) -> G
     ffi!(GlobalValue::new; to)
 }
 
+/// Takes a global's initialiser away, for a definition elsewhere.
+pub(crate) fn make_declaration(global: GlobalValue) {
+    ffi!(LLVMSetInitializer; global.as_value_ref(), std::ptr::null_mut());
+    ffi!(LLVMSetLinkage; global.as_value_ref(), inkwell::llvm_sys::LLVMLinkage::LLVMExternalLinkage);
+}
+
 /// Puts a declaration with the same name, type, attributes and users in the place of `old`, which is deleted.
 pub(crate) fn replace_by_declaration<'c>(module: &Module<'c>, old: FunctionValue<'c>) -> FunctionValue<'c> {
     let name = Value::from(old).name();

@@ -108,6 +108,11 @@ impl<'c> Value<'c> {
         self.is_instruction() && matches!(self.opcode(), Some(LLVMOpcode::LLVMLoad))
     }
 
+    /// Whether a load is volatile.
+    pub(crate) fn is_volatile(self) -> bool {
+        self.is_load() && ffi!(LLVMGetVolatile; self.raw()) != 0
+    }
+
     /// Marks a load: the memory never changes while anything can see it.
     pub(crate) fn mark_invariant_load(self) {
         assert!(self.is_load());

@@ -25,6 +25,7 @@ mod function;
 mod instruction;
 mod module;
 mod object;
+mod parameter;
 mod passes;
 pub(crate) mod rewrite;
 mod target;
@@ -37,7 +38,7 @@ pub(crate) use attribute::{
 };
 pub(crate) use context::{new_context, take_errors};
 pub(crate) use debug::{Frame, location_of};
-pub(crate) use function::{move_body, rebuild_global, replace_by_declaration};
+pub(crate) use function::{make_declaration, move_body, rebuild_global, replace_by_declaration};
 pub(crate) use instruction::clear_asm_dialect;
 pub(crate) use module::{
     add_global, clear_call_convention, clear_comdat, clear_personality, clear_placement, define_externals_once, delete_function,
@@ -45,6 +46,7 @@ pub(crate) use module::{
     set_identity, write_bitcode,
 };
 pub(crate) use object::{assembly, object};
+pub(crate) use parameter::{add_pointer_parameter, call_with_pointer};
 pub(crate) use passes::{run_function_passes, run_passes};
 pub(crate) use target::{host_machine, machine};
 pub(crate) use text::{assemble, link_text, without_origin};

@@ -2,16 +2,27 @@
 
 use super::Value;
 use inkwell::builder::{Builder, BuilderError};
-use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::LLVMBuilderRef;
+use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode, LLVMTypeKind};
 use inkwell::values::{AsValueRef, FunctionValue, GlobalValue, IntValue, PointerValue};
 
 /// Replaces each use of a global in code by an instruction: `make` gives a function's own, near its start.
 ///
-/// Constant expressions on the way are rebuilt as instructions behind it. What holds the address in an initialiser
-/// cannot be replaced and is the error, printed.
+/// Constants on the way are rebuilt as instructions behind it. What holds the address in an initialiser cannot be
+/// replaced and is the error, printed.
 pub(crate) fn replace_by_code<'c>(global: GlobalValue<'c>, make: &mut dyn FnMut(FunctionValue<'c>) -> Value<'c>) -> Result<(), String> {
+    match replace_in_code(global, make)? {
+        None => Ok(()),
+        Some(initialiser) => Err(format!("{initialiser:?}")),
+    }
+}
+
+/// Does as [`replace_by_code`], but leaves initialisers as they are; returns the first of what they are part of.
+pub(crate) fn replace_in_code<'c>(
+    global: GlobalValue<'c>,
+    make: &mut dyn FnMut(FunctionValue<'c>) -> Value<'c>,
+) -> Result<Option<Value<'c>>, String> {
     let context = ffi!(LLVMGetTypeContext; LLVMTypeOf(global.as_value_ref()));
     let builder = ffi!(LLVMCreateBuilderInContext; context);
     let result = replace_uses(builder, global.into(), &mut |function| Ok(make(function)));
@@ -22,7 +33,8 @@ pub(crate) fn replace_by_code<'c>(global: GlobalValue<'c>, make: &mut dyn FnMut(
 /// Makes the instruction that stands for a constant in the function that is its argument.
 type MakeIn<'a, 'c> = &'a mut dyn FnMut(FunctionValue<'c>) -> Result<Value<'c>, String>;
 
-fn replace_uses<'c>(builder: LLVMBuilderRef, constant: Value<'c>, make: MakeIn<'_, 'c>) -> Result<(), String> {
+fn replace_uses<'c>(builder: LLVMBuilderRef, constant: Value<'c>, make: MakeIn<'_, 'c>) -> Result<Option<Value<'c>>, String> {
+    let mut left = None;
     let mut users = constant.users();
     let mut seen = std::collections::HashSet::new();
     users.retain(|user| seen.insert(*user));
@@ -31,9 +43,11 @@ fn replace_uses<'c>(builder: LLVMBuilderRef, constant: Value<'c>, make: MakeIn<'
             let value = make(function)?;
             let operands = user.operands().into_iter().enumerate().filter(|(_, operand)| *operand == constant);
             operands.for_each(|(i, _)| user.set_operand(i as u32, value));
-        } else if user.is_constant_expression() {
+        } else if user.is_global_value() {
+            left = left.or(Some(user));
+        } else {
             let mut made: Vec<(FunctionValue<'c>, Value<'c>)> = Vec::new();
-            replace_uses(builder, user, &mut |function| {
+            let inner = replace_uses(builder, user, &mut |function| {
                 if let Some((_, value)) = made.iter().find(|(f, _)| *f == function) {
                     return Ok(*value);
                 }
@@ -41,19 +55,27 @@ fn replace_uses<'c>(builder: LLVMBuilderRef, constant: Value<'c>, make: MakeIn<'
                 made.push((function, value));
                 Ok(value)
             })?;
-        } else if user.is_used() || user.is_global_value() {
-            return Err(format!("{user:?}"));
+            left = left.or(inner);
         }
     }
-    Ok(())
+    Ok(left)
 }
 
-/// Builds a constant expression as an instruction behind `operand`, which takes the place of `constant` in it.
+/// Builds a constant expression or aggregate as instructions behind `operand`, which takes the place of `constant` in it.
 fn rebuild<'c>(builder: LLVMBuilderRef, expression: Value<'c>, constant: Value<'c>, operand: Value<'c>) -> Result<Value<'c>, String> {
-    ffi!(LLVMPositionBuilderBefore; builder, LLVMGetNextInstruction(operand.raw()));
+    let behind = match operand.parameter_of() {
+        Some(function) => ffi!(LLVMGetFirstInstruction; LLVMGetEntryBasicBlock(function.as_value_ref())),
+        None => ffi!(LLVMGetNextInstruction; operand.raw()),
+    };
+    ffi!(LLVMPositionBuilderBefore; builder, behind);
     let operands: Vec<_> =
         expression.operands().into_iter().map(|value| if value == constant { operand.raw() } else { value.raw() }).collect();
     let (ty, name) = (expression.type_ref(), c"".as_ptr());
+    if matches!(ffi!(LLVMGetTypeKind; ty), LLVMTypeKind::LLVMStructTypeKind | LLVMTypeKind::LLVMArrayTypeKind) {
+        let parts = operands.iter().zip(0..);
+        let built = parts.fold(ffi!(LLVMGetPoison; ty), |whole, (part, i)| ffi!(LLVMBuildInsertValue; builder, whole, *part, i, name));
+        return Value::wrap(built).ok_or_else(|| format!("{expression:?}"));
+    }
     let built = match (expression.opcode(), &operands[..]) {
         (Some(LLVMOpcode::LLVMGetElementPtr), [base, indices @ ..]) => {
             let mut indices = indices.to_vec();
@@ -91,6 +113,94 @@ pub(crate) fn pointer_at_start<'c>(function: FunctionValue<'c>, source: Function
     ffi!(LLVMDisposeBuilder; builder);
     // The builder folds an offset of 0 into the call.
     Value::wrap(made).unwrap_or_else(|| unreachable!("a built instruction is not null"))
+}
+
+/// Instructions at the start of a function: the pointer whose word a slot holds.
+pub(crate) fn pointer_in_slot<'c>(function: FunctionValue<'c>, slot: GlobalValue<'c>) -> Value<'c> {
+    let context = ffi!(LLVMGetTypeContext; LLVMTypeOf(function.as_value_ref()));
+    let builder = ffi!(LLVMCreateBuilderInContext; context);
+    let entry = ffi!(LLVMGetEntryBasicBlock; function.as_value_ref());
+    ffi!(LLVMPositionBuilderBefore; builder, LLVMGetFirstInstruction(entry));
+    let (word, name) = (ffi!(LLVMInt64TypeInContext; context), c"".as_ptr());
+    let loaded = ffi!(LLVMBuildLoad2; builder, word, slot.as_value_ref(), name);
+    let made = ffi!(LLVMBuildIntToPtr; builder, loaded, LLVMPointerTypeInContext(context, 0), name);
+    ffi!(LLVMDisposeBuilder; builder);
+    Value::wrap(made).unwrap_or_else(|| unreachable!("a built instruction is not null"))
+}
+
+/// An instruction at the start of a kernel's entry: the address `offset` past its parameter block, or the address that
+/// lies there.
+pub(crate) fn behind_parameters<'c>(entry: FunctionValue<'c>, offset: u64, indirect: bool) -> Value<'c> {
+    let context = ffi!(LLVMGetTypeContext; LLVMTypeOf(entry.as_value_ref()));
+    let builder = ffi!(LLVMCreateBuilderInContext; context);
+    ffi!(LLVMPositionBuilderBefore; builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(entry.as_value_ref())));
+    let (name, params) = (c"".as_ptr(), ffi!(LLVMGetParam; entry.as_value_ref(), 0));
+    let mut past = ffi!(LLVMConstInt; LLVMInt64TypeInContext(context), offset, 0);
+    let mut made = ffi!(LLVMBuildInBoundsGEP2; builder, LLVMInt8TypeInContext(context), params, &mut past, 1, name);
+    if indirect {
+        made = ffi!(LLVMBuildLoad2; builder, LLVMPointerTypeInContext(context, 0), made, name);
+    }
+    ffi!(LLVMDisposeBuilder; builder);
+    Value::wrap(made).unwrap_or_else(|| unreachable!("a built instruction is not null"))
+}
+
+/// An instruction near the start of a function: `bytes` past a pointer, which is a parameter or an instruction there.
+pub(crate) fn past<'c>(function: FunctionValue<'c>, pointer: Value<'c>, bytes: u64) -> Value<'c> {
+    let context = ffi!(LLVMGetTypeContext; LLVMTypeOf(function.as_value_ref()));
+    let builder = ffi!(LLVMCreateBuilderInContext; context);
+    let before = match pointer.as_instruction() {
+        Some(_) => ffi!(LLVMGetNextInstruction; pointer.raw()),
+        None => ffi!(LLVMGetFirstInstruction; LLVMGetEntryBasicBlock(function.as_value_ref())),
+    };
+    ffi!(LLVMPositionBuilderBefore; builder, before);
+    let mut offset = ffi!(LLVMConstInt; LLVMInt64TypeInContext(context), bytes, 0);
+    let made = ffi!(LLVMBuildInBoundsGEP2; builder, LLVMInt8TypeInContext(context), pointer.raw(), &mut offset, 1, c"".as_ptr());
+    ffi!(LLVMDisposeBuilder; builder);
+    Value::wrap(made).unwrap_or_else(|| unreachable!("a built instruction is not null"))
+}
+
+/// Puts sixteen digits of PTX in the place of a load of an integer; returns the word as loaded.
+pub(crate) fn digits_instead<'c>(load: Value<'c>, digits: u64) -> Value<'c> {
+    assert!(load.is_load());
+    let context = ffi!(LLVMGetTypeContext; load.type_ref());
+    let builder = ffi!(LLVMCreateBuilderInContext; context);
+    ffi!(LLVMPositionBuilderBefore; builder, load.raw());
+    let (template, constraints) = (format!("mov.b64 $0, 0x{digits:016x};"), "=l");
+    let ty = ffi!(LLVMFunctionType; LLVMInt64TypeInContext(context), std::ptr::null_mut(), 0, 0);
+    let assembly = ffi!(
+        LLVMGetInlineAsm;
+        ty,
+        template.as_ptr().cast(),
+        template.len(),
+        constraints.as_ptr().cast(),
+        constraints.len(),
+        0,
+        0,
+        LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+        0
+    );
+    let name = c"".as_ptr();
+    let word = ffi!(LLVMBuildCall2; builder, ty, assembly, std::ptr::null_mut(), 0, name);
+    let loaded = ffi!(LLVMBuildIntCast2; builder, word, load.type_ref(), 0, name);
+    ffi!(LLVMDisposeBuilder; builder);
+    let loaded = Value::wrap(loaded).unwrap_or_else(|| unreachable!("a built instruction is not null"));
+    load.replace_uses(loaded);
+    load.erase();
+    loaded
+}
+
+/// Puts the number that a pointer is in the place of a call.
+pub(crate) fn number_instead<'c>(call: Value<'c>, pointer: Value<'c>) {
+    assert!(call.is_call());
+    let context = ffi!(LLVMGetTypeContext; call.type_ref());
+    let builder = ffi!(LLVMCreateBuilderInContext; context);
+    ffi!(LLVMPositionBuilderBefore; builder, call.raw());
+    let number = ffi!(LLVMBuildPtrToInt; builder, pointer.raw(), call.type_ref(), c"".as_ptr());
+    ffi!(LLVMDisposeBuilder; builder);
+    if let Some(number) = Value::wrap(number) {
+        call.replace_uses(number);
+    }
+    call.erase();
 }
 
 /// Puts a call of `function` before an instruction.

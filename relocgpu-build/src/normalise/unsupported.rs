@@ -18,7 +18,7 @@ use crate::symbols::{MEMORY, PAUSE, is_ours, is_shared, path_of};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue};
-use relocgpu_runtime::contract::manifest::{KernelFault, Part};
+use relocgpu_runtime::contract::manifest::KernelFault;
 use relocgpu_runtime::contract::names::{MATH_PREFIX, Reference};
 use std::collections::{HashMap, HashSet};
 
@@ -227,9 +227,10 @@ fn of_intrinsic(name: &str) -> Option<Fault> {
 fn of_global(global: GlobalValue) -> Option<Fault> {
     let symbol = Value::from(global).name();
     if let Some(reference) = Reference::parse(&symbol) {
-        return Part::parse(reference.kind).is_none().then(|| {
-            Fault::new(format!("holds a host reference of the unknown kind `{}`", reference.kind), "use one version of relocgpu's crates")
-        });
+        return reference
+            .target()
+            .err()
+            .map(|what| Fault::new(format!("holds a damaged host reference: {what}"), "use one version of relocgpu's crates"));
     }
     let path = path_of(&symbol);
     if global.is_thread_local() {

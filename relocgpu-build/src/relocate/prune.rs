@@ -58,7 +58,10 @@ impl Left {
     pub(super) fn prune(&self, module: &Module) {
         for global in llvm::globals(module) {
             let name = Value::from(global).name();
-            if Reference::parse(&name).is_none() || self.globals.contains(&name) {
+            let Some(reference) = Reference::parse(&name).filter(|_| !self.globals.contains(&name)) else { continue };
+            if reference.kind == Reference::ITEM {
+                Value::from(global).replace_uses(global.as_pointer_value().get_type().const_null().into());
+                llvm::delete_global(global);
                 continue;
             }
             let word = module.get_context().i64_type();

@@ -1,4 +1,4 @@
-//! References become slots: named, recorded, sorted.
+//! References become slots: named, merged, recorded, sorted.
 //!
 //! ```llvm
 //! @"relocgpu\1Fvalue\1F__relocgpu_host_00aa_1_2\1Fphoto\1F0.1.0\1Fphoto::tone\1F…" = external global i64    ; before
@@ -11,8 +11,8 @@ use crate::llvm::{self, Value};
 use inkwell::module::Module;
 use inkwell::values::GlobalValue;
 use relocgpu_runtime::contract::manifest::{Part, Record, RecordSource, Site, Target};
-use relocgpu_runtime::contract::names::{Place, Reference, sanitise};
-use std::collections::BTreeMap;
+use relocgpu_runtime::contract::names::{Place, Reference, fnv1a, sanitise};
+use std::collections::{BTreeMap, HashMap};
 
 /// Bytes of a slot.
 const SLOT_BYTES: u32 = 8;
@@ -20,91 +20,148 @@ const SLOT_BYTES: u32 = 8;
 /// One reference's declaration and what its name says.
 struct Declared<'c> {
     global: GlobalValue<'c>,
-    part: Part,
+    target: Target,
+    /// Its site's name, but for the number that tells those of one base apart.
     base: String,
     symbol: String,
     source: String,
     text: String,
 }
 
+impl Declared<'_> {
+    fn describe(&self) -> String {
+        format!("`host!({})` at {}", self.text, self.source)
+    }
+
+    /// The earliest in the source stands for those that are merged.
+    fn order(&self) -> (Option<Place<'_>>, &str) {
+        (Place::parse(&self.source), &self.symbol)
+    }
+
+    /// Whether its target has a name, which all that refer to it share.
+    fn is_known_by_name(&self) -> bool {
+        matches!(self.target, Target::Load { .. } | Target::Bound { .. })
+    }
+
+    fn suffix(&self) -> &'static str {
+        match self.target {
+            Target::Expr(Part::TablePtr) => "_ptr",
+            Target::Expr(Part::TableLen) => "_len",
+            _ => "",
+        }
+    }
+}
+
 /// Runs the pass; records in manifest order, each with its source.
 pub(super) fn run(module: &Module) -> Result<Vec<(Record, RecordSource)>, Error> {
     let mut declared = declarations(module)?;
+    declared.sort_by(|a, b| a.order().cmp(&b.order()));
     refuse_conflicts(&declared)?;
-    // Those that share a name are numbered in source order, both words of a table alike.
-    let mut symbols: BTreeMap<&str, Vec<(Option<Place>, &str)>> = BTreeMap::new();
-    for reference in &declared {
-        symbols.entry(&reference.base).or_default().push((Place::parse(&reference.source), &reference.symbol));
+    let names = names(&declared);
+    let mut records: BTreeMap<String, (Record, RecordSource, GlobalValue)> = BTreeMap::new();
+    for (reference, name) in declared.into_iter().zip(names) {
+        let Declared { global, target, symbol, source, text, .. } = reference;
+        if let Some((_, _, first)) = records.get(&name) {
+            Value::from(global).replace_uses((*first).into());
+            llvm::delete_global(global);
+            continue;
+        }
+        Value::from(global).set_name(&name);
+        global.set_constant(true);
+        global.set_alignment(SLOT_BYTES);
+        let record = Record { name: name.clone(), site: Site::Slot, offset: 0, target, in_block: true };
+        records.insert(name, (record, RecordSource { symbol, source, text }, global));
     }
-    for same in symbols.values_mut() {
-        same.sort();
-        same.dedup_by(|a, b| a.1 == b.1);
-    }
-    let name_of = |reference: &Declared| {
-        let position = symbols[reference.base.as_str()].iter().position(|(_, symbol)| *symbol == reference.symbol).unwrap_or(0);
-        let part = match reference.part {
-            Part::Value => "",
-            Part::TablePtr => "_ptr",
-            Part::TableLen => "_len",
-        };
-        let number = if position == 0 { String::new() } else { format!("_{}", position + 1) };
-        format!("{}{part}{number}", reference.base)
-    };
-    let names: Vec<_> = declared.iter().map(name_of).collect();
-    let mut records: Vec<_> = declared
-        .drain(..)
-        .zip(names)
-        .map(|(reference, name)| {
-            let global = reference.global;
-            Value::from(global).set_name(&name);
-            global.set_constant(true);
-            global.set_alignment(SLOT_BYTES);
-            let record = Record { name, site: Site::Slot, offset: 0, target: Target::Expr(reference.part) };
-            (record, RecordSource { symbol: reference.symbol, source: reference.source, text: reference.text })
-        })
-        .collect();
-    records.sort_by(|(a, _), (b, _)| (&a.name, a.offset).cmp(&(&b.name, b.offset)));
-    if let Some(pair) = records.windows(2).find(|pair| pair[0].0.name == pair[1].0.name) {
-        let what = format!("conflicting records for `{}`: {} and {}", pair[0].0.name, pair[0].1.source, pair[1].1.source);
-        return Err(Error::broken(STAGE, what));
-    }
-    Ok(records)
+    Ok(records.into_values().map(|(record, source, _)| (record, source)).collect())
 }
 
 fn declarations<'c>(module: &Module<'c>) -> Result<Vec<Declared<'c>>, Error> {
-    let mut declared = Vec::new();
+    let (mut declared, mut wrong) = (Vec::new(), Vec::new());
     for global in llvm::globals(module) {
         let name = Value::from(global).name();
-        let Some(reference) = Reference::parse(&name) else { continue };
+        let Some(reference) = Reference::parse(&name).filter(|reference| reference.kind != Reference::ITEM) else { continue };
         if !Value::from(global).is_used() {
             llvm::delete_global(global);
             continue;
         }
-        let part = Part::parse(reference.kind).ok_or_else(|| {
-            Error::broken(STAGE, format!("{}: host reference of the unknown kind `{}`", reference.source, reference.kind))
-        })?;
-        let tokens = reference.tokens_hash.get(..8).unwrap_or(reference.tokens_hash);
-        declared.push(Declared {
-            global,
-            part,
-            base: sanitise(&format!("{}_{}_{}_{tokens}", reference.crate_name, reference.version, reference.module_path)),
-            symbol: reference.symbol.to_owned(),
-            source: reference.source.to_owned(),
-            text: reference.text.to_owned(),
-        });
-    }
-    Ok(declared)
-}
-
-/// A link symbol stands for one thunk, and a thunk makes a value or a table.
-fn refuse_conflicts(declared: &[Declared]) -> Result<(), Error> {
-    for (i, a) in declared.iter().enumerate() {
-        let conflict =
-            declared[..i].iter().find(|b| b.symbol == a.symbol && (a.part == b.part || (a.part == Part::Value) != (b.part == Part::Value)));
-        if let Some(b) = conflict {
-            let what = format!("conflicting references to `{}`: `{}` at {} and `{}` at {}", a.symbol, a.text, a.source, b.text, b.source);
-            return Err(Error::Refused { stage: STAGE, what, help: "give each `host!` a place of its own in the source" });
+        match reference.target() {
+            Ok(target) => declared.push(Declared {
+                global,
+                base: base(&reference, &target),
+                target,
+                symbol: reference.symbol.to_owned(),
+                source: reference.source.to_owned(),
+                text: reference.text.to_owned(),
+            }),
+            Err(what) => wrong.push(format!("{}: `host!({})`: {what}", reference.source, reference.text)),
         }
     }
-    Ok(())
+    if wrong.is_empty() {
+        Ok(declared)
+    } else {
+        Err(Error::Refused { stage: STAGE, what: wrong.join("\n"), help: "use one version of relocgpu's crates" })
+    }
+}
+
+/// What is known by a name is called by it, so that all that refer to it share a word.
+fn base(reference: &Reference, target: &Target) -> String {
+    let hash = |text: &str| fnv1a(text.as_bytes()) as u32;
+    match target {
+        Target::Load { symbol, offset, .. } => format!("load_{}_{offset}_{:08x}", sanitise(symbol), hash(reference.detail)),
+        Target::Bound { name, .. } => format!("bound_{}_{:08x}", sanitise(name), hash(name)),
+        Target::Expr(_) | Target::Address => {
+            let tokens = reference.tokens_hash.get(..8).unwrap_or(reference.tokens_hash);
+            sanitise(&format!("{}_{}_{}_{tokens}", reference.crate_name, reference.version, reference.module_path))
+        }
+    }
+}
+
+/// Those of one base are numbered in source order, both words of a table alike.
+fn names(declared: &[Declared]) -> Vec<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut numbers: HashMap<(&str, &str), usize> = HashMap::new();
+    for reference in declared.iter().filter(|reference| !reference.is_known_by_name()) {
+        numbers.entry((&reference.base, &reference.symbol)).or_insert_with(|| {
+            let count = counts.entry(&reference.base).or_default();
+            *count += 1;
+            *count
+        });
+    }
+    let name = |reference: &Declared| {
+        let number = match numbers.get(&(reference.base.as_str(), reference.symbol.as_str())) {
+            None | Some(1) => String::new(),
+            Some(number) => format!("_{number}"),
+        };
+        format!("{}{}{number}", reference.base, reference.suffix())
+    };
+    declared.iter().map(name).collect()
+}
+
+/// A link symbol stands for one item or thunk, and a name for a value of one type. `declared` is in source order.
+fn refuse_conflicts(declared: &[Declared]) -> Result<(), Error> {
+    let mut first: HashMap<(&str, &str), &Declared> = HashMap::new();
+    let mut found = Vec::new();
+    for reference in declared {
+        let (key, what) = match &reference.target {
+            Target::Bound { name, .. } => (("bound", name.as_str()), format!("`{name}` is bound as two types")),
+            _ => (("symbol", reference.symbol.as_str()), format!("`{}` stands for two things", reference.symbol)),
+        };
+        let other = *first.entry(key).or_insert(reference);
+        let agree = match (&reference.target, &other.target) {
+            (Target::Expr(part), Target::Expr(other)) => part.shares_thunk(*other),
+            (target, other) => target == other,
+        };
+        if !agree {
+            found.push(format!("conflicting host references: {what}: {} and {}", other.describe(), reference.describe()));
+        }
+    }
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Refused {
+            stage: STAGE,
+            what: found.join("\n"),
+            help: "give each `host!` a place of its own in the source, and each bound name one type",
+        })
+    }
 }

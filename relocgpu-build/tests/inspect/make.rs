@@ -5,7 +5,9 @@ use object::{Architecture, BinaryFormat, Endianness, SectionKind, SymbolFlags, S
 use relocgpu_build::inspect::{self, Input};
 use relocgpu_runtime::contract::image::{Container, PtxEntry, encode};
 use relocgpu_runtime::contract::layout::Layout;
-use relocgpu_runtime::contract::manifest::{Kernel, Manifest, Param, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
+use relocgpu_runtime::contract::manifest::{
+    Delivery, Kernel, Manifest, Param, Part, Record, RecordSource, Site, SourceMap, Target, UnitName,
+};
 use std::io::Cursor;
 
 pub fn layout(name: &str, size: u64, align: u64) -> Layout {
@@ -15,7 +17,7 @@ pub fn layout(name: &str, size: u64, align: u64) -> Layout {
 pub fn container(kind: &str) -> Container<'static> {
     let param =
         |name: &str, ty: &str, offset, size, align| Param { name: name.into(), ty: ty.into(), offset, layout: layout(ty, size, align) };
-    let record = |name: &str, site, offset, target| Record { name: name.into(), site, offset, target };
+    let record = |name: &str, site, offset, target| Record { name: name.into(), site, offset, target, in_block: true };
     let source = |line: u32, symbol: &str, text: &str| RecordSource {
         symbol: symbol.into(),
         source: format!("src/main.rs:{line}:9"),
@@ -34,11 +36,17 @@ pub fn container(kind: &str) -> Container<'static> {
                 align: 8,
                 can_panic: true,
                 cooperates: false,
+                delivery: Delivery::Patch,
             }],
             records: vec![
                 record("photo_0_1_0_gain", Site::Slot, 0, Target::Expr(Part::Value)),
                 record("photo_0_1_0_shapes", Site::Interior, 8, Target::Address),
-                record("photo_0_1_0_word", Site::Slot, 0, Target::Load { symbol: "environ".into(), library: None, offset: 8 }),
+                record(
+                    "photo_0_1_0_word",
+                    Site::Slot,
+                    0,
+                    Target::Load { symbol: "environ".into(), ty: "u64".into(), library: None, offset: 8 },
+                ),
             ],
         },
         source_map: SourceMap {
@@ -47,8 +55,8 @@ pub fn container(kind: &str) -> Container<'static> {
             locations: vec![("src/main.rs".into(), 13, 5)],
         },
         ptx: vec![
-            PtxEntry { arch: 75, isa: (6, 3), text: "// seventy-five".into() },
-            PtxEntry { arch: 90, isa: (7, 8), text: "// ninety".into() },
+            PtxEntry { arch: 75, isa: (6, 3), text: "// seventy-five".into(), baked: Vec::new() },
+            PtxEntry { arch: 90, isa: (7, 8), text: "// ninety".into(), baked: Vec::new() },
         ],
         cpu_levels: vec!["x86-64".into(), "x86-64-v3".into()],
     }

@@ -4,6 +4,7 @@
 //! items that the user never wrote; here it is said with the remedy.
 
 use super::parameter::{PatternNames, bound_names};
+use crate::device_mem::DeviceForm;
 use crate::diagnostics::{self, Captured, Faults};
 use crate::host_ref::HostForm;
 use proc_macro2::{TokenStream, TokenTree};
@@ -61,8 +62,18 @@ impl Walk<'_> {
 
     fn check_host(&mut self, tokens: &TokenStream) {
         // A form that does not parse is told by `host!` itself.
-        let Ok(HostForm::Value(expression) | HostForm::Table(expression)) = syn::parse2(tokens.clone()) else { return };
-        for name in names_of(|names| names.visit_expr(&expression)) {
+        let names = match syn::parse2(tokens.clone()) {
+            Ok(HostForm::Value(expression) | HostForm::Table(expression) | HostForm::Mapped(expression)) => {
+                names_of(|names| names.visit_expr(&expression))
+            }
+            Ok(HostForm::DeviceValue(closure)) => names_of(|names| names.visit_expr_closure(&closure)),
+            Ok(HostForm::Item(path)) => names_of(|names| names.visit_expr_path(&path)),
+            Ok(HostForm::Function(cast)) => names_of(|names| names.visit_expr_cast(&cast)),
+            Ok(HostForm::Symbol(symbol)) => names_of(|names| names.visit_type(&symbol.named.ty)),
+            Ok(HostForm::Bound(bound)) => names_of(|names| names.visit_type(&bound.ty)),
+            Err(_) => return,
+        };
+        for name in names {
             if let Some(what) = self.captured(&name.to_string()) {
                 self.faults.at(&name, diagnostics::host_capture(&name.to_string(), what));
                 self.found = true;
@@ -71,8 +82,12 @@ impl Walk<'_> {
     }
 
     fn check_device(&mut self, tokens: &TokenStream) {
-        let Ok(shared) = syn::parse2::<crate::device_mem::Shared>(tokens.clone()) else { return };
-        for name in names_of(|names| names.visit_type_array(&shared.0)) {
+        let names = match syn::parse2(tokens.clone()) {
+            Ok(DeviceForm::Shared(array)) => names_of(|names| names.visit_type_array(&array)),
+            Ok(DeviceForm::Static(expression)) => names_of(|names| names.visit_expr(&expression)),
+            Err(_) => return,
+        };
+        for name in names {
             if self.captured(&name.to_string()).is_some() {
                 self.faults.at(&name, diagnostics::device_capture(&name.to_string()));
                 self.found = true;

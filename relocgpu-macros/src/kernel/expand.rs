@@ -112,7 +112,7 @@ impl Kernel {
         let types = self.function.sig.generics.type_params().map(|parameter| &parameter.ident);
         let (in_impl, _, condition) = self.function.sig.generics.split_for_impl();
         let instance = self.instance_type();
-        let block = self.block_type(parameters);
+        let (block, delivery) = (self.block_type(parameters), self.delivery);
         let name = self.function.sig.ident.unraw().to_string();
         let Place { line, column, .. } = Place::of(self.function.sig.ident.span());
         let descriptors = parameters.iter().zip(self.fields()).map(|(parameter, field)| parameter.descriptor(&block, &field));
@@ -128,6 +128,7 @@ impl Kernel {
                     align: ::core::mem::align_of::<#block>(),
                     line: #line,
                     column: #column,
+                    delivery: #delivery,
                 };
             }
         }

@@ -13,7 +13,9 @@ use crate::root::{CrateArgument, Root};
 use parameter::Parameter;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{GenericParam, ItemFn, ReturnType};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{GenericParam, ItemFn, ReturnType, Token};
 
 /// Expands the attribute.
 pub fn run(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -36,24 +38,55 @@ pub fn run(arguments: TokenStream, item: TokenStream) -> TokenStream {
         faults.at(&function.sig.ident, diagnostics::not_free(around));
         return alone(faults);
     }
-    let root = match root(arguments, &mut faults) {
+    let arguments = Arguments::read(arguments, &mut faults);
+    let root = match arguments.root.map_or_else(Root::of_dependency, |path| Ok(Root::at(&path))) {
         Ok(root) => root,
         Err(missing) => return quote!(#missing #item),
     };
-    let kernel = Kernel::new(function, &mut faults);
+    let kernel = Kernel::new(function, arguments.delivery, &mut faults);
     root.applied(kernel.expand(faults))
 }
 
-/// Where the runtime is; an error where it is nowhere.
-fn root(arguments: TokenStream, faults: &mut Faults) -> Result<Root, TokenStream> {
-    if arguments.is_empty() {
-        return Root::of_dependency();
+/// What stands in `#[gpu_kernel(…)]`.
+#[derive(Default)]
+struct Arguments {
+    root: Option<syn::Path>,
+    /// As `contract::layout` numbers it.
+    delivery: u32,
+}
+
+impl Arguments {
+    fn read(tokens: TokenStream, faults: &mut Faults) -> Self {
+        let mut all = Self::default();
+        let parsed = Punctuated::<Argument, Token![,]>::parse_terminated.parse2(tokens.clone());
+        match parsed {
+            Ok(arguments) => arguments.into_iter().for_each(|argument| match argument {
+                Argument::Root(path) => all.root = Some(path),
+                Argument::Delivery(number) => all.delivery = number,
+            }),
+            Err(_) => faults.at(&tokens, diagnostics::ATTRIBUTE_ARGUMENTS),
+        }
+        all
     }
-    match syn::parse2::<CrateArgument>(arguments.clone()) {
-        Ok(CrateArgument(path)) => Ok(Root::at(&path)),
-        Err(_) => {
-            faults.at(&arguments, diagnostics::ATTRIBUTE_ARGUMENTS);
-            Root::of_dependency()
+}
+
+enum Argument {
+    Root(syn::Path),
+    Delivery(u32),
+}
+
+impl Parse for Argument {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        if input.peek(Token![crate]) {
+            return input.parse().map(|CrateArgument(path)| Self::Root(path));
+        }
+        let word: syn::Ident = input.parse()?;
+        input.parse::<Token![=]>()?;
+        let delivery: syn::Ident = input.parse()?;
+        let number = ["patch", "table", "bake"].iter().position(|name| delivery == name);
+        match number.filter(|_| word == "delivery") {
+            Some(number) => Ok(Self::Delivery(number as u32 + 1)),
+            None => Err(syn::Error::new(word.span(), diagnostics::ATTRIBUTE_ARGUMENTS)),
         }
     }
 }
@@ -86,12 +119,14 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> TokenStream {
 struct Kernel {
     /// The user's function; its body is `unimplemented!()` where a `host!` or `device!` in it names a local or a generic parameter.
     function: ItemFn,
+    /// How it wants its host references delivered, as `contract::layout` numbers it.
+    delivery: u32,
     /// One for each parameter; `None` where the parameter itself is at fault.
     parameters: Vec<Option<Parameter>>,
 }
 
 impl Kernel {
-    fn new(mut function: ItemFn, faults: &mut Faults) -> Self {
+    fn new(mut function: ItemFn, delivery: u32, faults: &mut Faults) -> Self {
         let signature = &function.sig;
         if let Some(second) = function.attrs.iter().find(|attribute| attributes::is_kernel(attribute)) {
             faults.at(second, diagnostics::REPEATED);
@@ -120,7 +155,7 @@ impl Kernel {
         // They would be reported again.
         function.sig.variadic = None;
         function.attrs.retain(|attribute| !attributes::is_kernel(attribute));
-        Self { function, parameters }
+        Self { function, delivery, parameters }
     }
 
     /// Type and const parameters, as `<T, N>`, without lifetimes; empty if there are none.

@@ -138,6 +138,12 @@ fn owns_itself(ty: &Type, faults: &mut Faults) -> bool {
             self.0.at(lifetime, diagnostics::INNER_LIFETIME);
             self.1 = true;
         }
+        fn visit_path_segment(&mut self, segment: &'ast syn::PathSegment) {
+            // What they are of is never followed on a device.
+            if segment.ident != "FnToken" && segment.ident != "HostRef" {
+                syn::visit::visit_path_segment(self, segment);
+            }
+        }
         // The length of an array may hold any expression.
         fn visit_expr(&mut self, _: &'ast syn::Expr) {}
     }

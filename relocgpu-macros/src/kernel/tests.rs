@@ -3,7 +3,7 @@ use quote::quote;
 
 fn messages(item: TokenStream) -> Vec<String> {
     let mut faults = Faults::default();
-    Kernel::new(syn::parse2(item).unwrap(), &mut faults);
+    Kernel::new(syn::parse2(item).unwrap(), 0, &mut faults);
     faults.messages()
 }
 

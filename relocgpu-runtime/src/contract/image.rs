@@ -40,6 +40,8 @@ pub struct PtxEntry<'a> {
     /// The PTX text, without a trailing NUL.
     #[cfg_attr(not(relocgpu_device), serde(borrow))]
     pub text: Cow<'a, str>,
+    /// Number of a record and the byte offset in the text of sixteen hex digits that its word replaces, by rising offset.
+    pub baked: Vec<(u32, u64)>,
 }
 
 /// Encodes a container with its header.
@@ -144,6 +146,9 @@ unsafe impl Sync for RawImage {}
 /// Evaluates a `host!` expression to its word.
 pub type ValueThunk = unsafe extern "C-unwind" fn() -> u64;
 
+/// Evaluates a `host!(|device| …)` expression; `device` is a [`Device`](crate::Device).
+pub type DeviceValueThunk = unsafe extern "C-unwind" fn(device: *const ()) -> u64;
+
 /// Evaluates a table's expression: the elements stay where they are for the life of the process.
 pub type TableThunk = unsafe extern "C-unwind" fn() -> RawTable;
 
@@ -159,4 +164,32 @@ pub struct RawTable {
     pub element_size: usize,
     /// Alignment of one element.
     pub element_align: usize,
+}
+
+/// Makes the storage of a mapped static: the same for each call, and for the life of the process.
+pub type MappedThunk = unsafe extern "C-unwind" fn() -> RawMapped;
+
+/// Host memory that devices see: whole pages of its own.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RawMapped {
+    /// First byte, at the start of a page.
+    pub data: *mut u8,
+    /// Bytes, whole pages.
+    pub bytes: usize,
+}
+
+/// Evaluates the initial value of a device static: constant bytes, for the life of the process.
+pub type StaticThunk = unsafe extern "C-unwind" fn() -> RawStatic;
+
+/// Initial value of a device static.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RawStatic {
+    /// Its bytes; dangling if there are none.
+    pub data: *const u8,
+    /// Their number.
+    pub bytes: usize,
+    /// Alignment.
+    pub align: usize,
 }

@@ -24,6 +24,8 @@ pub struct KernelDescriptor {
     pub line: u32,
     /// Column of the kernel's name, from 1.
     pub column: u32,
+    /// How it wants its host references delivered: 0 as its image does, 1 by patch, 2 by table, 3 by bake.
+    pub delivery: u32,
 }
 
 impl KernelDescriptor {

@@ -15,14 +15,14 @@ pub struct Manifest {
     pub unit: UnitName,
     /// Kernels sorted by name.
     pub kernels: Vec<Kernel>,
-    /// One record a word, sorted by (name, offset). Slot records, in this order, number the slots.
+    /// One record a word, sorted by (name, offset). Slot records with a place in the block, in this order, number the slots.
     pub records: Vec<Record>,
 }
 
 impl Manifest {
-    /// The slot records in slot order, each with its place among all records.
+    /// The block of slots: records with their numbers, in slot order.
     pub fn slots(&self) -> impl Iterator<Item = (usize, &Record)> {
-        self.records.iter().enumerate().filter(|(_, r)| r.site == Site::Slot)
+        self.records.iter().enumerate().filter(|(_, record)| record.site == Site::Slot && record.in_block)
     }
 }
 
@@ -68,6 +68,46 @@ pub struct Kernel {
     pub can_panic: bool,
     /// Whether its threads wait for one another.
     pub cooperates: bool,
+    /// Where the words of the host references that it reads live.
+    pub delivery: Delivery,
+}
+
+impl Kernel {
+    /// Size and alignment of what a launch passes: the parameters, and the words behind them or their address.
+    pub fn block(&self) -> (u64, u64) {
+        match &self.delivery {
+            Delivery::Table(table) => {
+                let words = if table.indirect { 1 } else { table.records.len() as u64 };
+                (table.offset + 8 * words, self.align.max(8))
+            }
+            Delivery::Patch | Delivery::Bake => (self.size, self.align),
+        }
+    }
+}
+
+/// Where the words live that a kernel reads. Interior words are patched in any case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
+pub enum Delivery {
+    /// In the module: the block of slots, written when the module is loaded.
+    Patch,
+    /// In the launch.
+    Table(LaunchTable),
+    /// In the code of the GPU: digits written into the PTX before it is loaded. The CPU's code reads slots.
+    Bake,
+}
+
+/// The words that a launch carries behind its parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
+pub struct LaunchTable {
+    /// Numbers of the manifest's records, rising: one word each, in this order.
+    pub records: Vec<u32>,
+    /// Where in the parameter block they begin, or where the address of their device copy lies. [`Kernel::size`] is
+    /// that of the parameters alone.
+    pub offset: u64,
+    /// Whether the block holds the address of a device copy instead of the words.
+    pub indirect: bool,
 }
 
 /// One parameter of a kernel.
@@ -96,6 +136,9 @@ pub struct Record {
     pub offset: u64,
     /// What the word is.
     pub target: Target,
+    /// Whether a slot has a place in the block of slots: some kernel reads it by [`Delivery::Patch`], or native code
+    /// by [`Delivery::Bake`].
+    pub in_block: bool,
 }
 
 /// The two kinds of site.
@@ -108,8 +151,9 @@ pub enum Site {
     Interior,
 }
 
-/// The four kinds of target. An image's host table holds, for each record in manifest order, the address of the
-/// thunk (`Expr`) or of the item (`Address`), and null for the others.
+/// The four kinds of target. An image's host table holds, for each record in manifest order, the address of a constant
+/// word that holds the item's address (`Address`), or of the thunk: a [`ValueThunk`](super::image::ValueThunk) for `Load`
+/// and `Bound`, which knows the word's type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub enum Target {
@@ -121,6 +165,8 @@ pub enum Target {
     Load {
         /// Symbol to look up.
         symbol: String,
+        /// Type of the word, as written.
+        ty: String,
         /// Absolute path of the library to look in; the loaded objects if none.
         library: Option<String>,
         /// Byte offset from the symbol.
@@ -130,6 +176,8 @@ pub enum Target {
     Bound {
         /// The name.
         name: String,
+        /// The type that the value must have, as written.
+        ty: String,
     },
 }
 
@@ -139,28 +187,48 @@ pub enum Target {
 pub enum Part {
     /// The value itself: the thunk is a [`ValueThunk`](super::image::ValueThunk).
     Value,
+    /// The value on one device: the thunk is a [`DeviceValueThunk`](super::image::DeviceValueThunk).
+    DeviceValue,
     /// Device address of a table's first element: the thunk is a [`TableThunk`](super::image::TableThunk).
     TablePtr,
     /// Number of elements of a table: the thunk is a [`TableThunk`](super::image::TableThunk).
     TableLen,
+    /// Device-visible address of host memory: the thunk is a [`MappedThunk`](super::image::MappedThunk).
+    Mapped,
+    /// Device address of a static's memory: the thunk is a [`StaticThunk`](super::image::StaticThunk).
+    Static,
 }
 
 impl Part {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Value, Self::TablePtr, Self::TableLen];
+    pub const ALL: [Self; 6] = [Self::Value, Self::DeviceValue, Self::TablePtr, Self::TableLen, Self::Mapped, Self::Static];
 
     /// What a [`Reference`](super::names::Reference) calls it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Value => "value",
+            Self::DeviceValue => "device_value",
             Self::TablePtr => "table_ptr",
             Self::TableLen => "table_len",
+            Self::Mapped => "mapped",
+            Self::Static => "static",
         }
     }
 
     /// Reads a [`name`](Self::name).
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+
+    /// Whether two words may come from one thunk.
+    pub fn shares_thunk(self, other: Self) -> bool {
+        let table = |part| matches!(part, Self::TablePtr | Self::TableLen);
+        self == other || table(self) && table(other)
+    }
+
+    /// Whether the word is an address, which no code may hold.
+    pub const fn is_address(self) -> bool {
+        matches!(self, Self::TablePtr | Self::Mapped | Self::Static)
     }
 }
 

@@ -15,4 +15,4 @@ pub mod panic;
 mod stored;
 
 /// Version of everything in this module. An image made under another version is refused at load.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;

@@ -10,6 +10,8 @@
 //!
 //! Link symbols and site names hold `[A-Za-z0-9_$]` only: ptxas and linker version scripts accept nothing else.
 
+use super::manifest::{Part, Target};
+
 /// Every symbol of ours that a linker or the link stage sees begins with it.
 pub const PREFIX: &str = "__relocgpu_";
 /// Section that holds an image's container: pointer-free, found by name in a stripped file.
@@ -60,6 +62,11 @@ pub mod intrinsic {
     pub const BLOCK_BARRIER: &str = "__relocgpu_block_barrier";
     /// `fn() -> !`: ends this thread and no other.
     pub const THREAD_END: &str = "__relocgpu_thread_end";
+    /// `fn(*const ()) -> u64`: the word of a host item's address. Only this tells two of them apart: compilers would
+    /// decide a comparison of two declarations, or of one with null, before the program knows the words.
+    pub const IDENTITY: &str = "__relocgpu_identity";
+    /// `fn() -> u64`, this and then the number of a record: its word, which the loader writes into the code.
+    pub const BAKED_PREFIX: &str = "__relocgpu_baked_";
     /// `fn(*const PanicReport) -> !`: hands a panic to the host and ends the thread.
     pub const PANIC: &str = "__relocgpu_panic";
     /// `fn(kind: u32, a: u64, b: u64, c: u64, text: *const u8, len: u64, location: u64) -> !` of the device library:
@@ -82,18 +89,25 @@ pub mod ptx {
 
 /// Separates the fields of a reference declaration's name.
 pub const FIELD_SEPARATOR: char = '\u{1f}';
+/// Separates the fields of [`Reference::detail`].
+pub const DETAIL_SEPARATOR: char = '\u{1e}';
 
 /// The name of an external global in the device pass's bitcode that stands for one word of a host reference.
 ///
 /// The declaration is the record: the macro writes it as `#[link_name = concat!("relocgpu\u{1f}…", …)]`, so no side
 /// table can be lost on the way to the relocate stage. Fields, joined by U+001F in this order:
 /// `relocgpu`, kind, link symbol, crate name, version, module path, hash of the tokens (16 hex digits),
-/// `file:line:column`, the user's tokens.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `file:line:column`, detail, the user's tokens.
+///
+/// A declaration stands for a word that code loads, but for the kind [`ITEM`](Self::ITEM): there the declaration's
+/// address is the word, so that constants may hold it. The relocate stage gives code a declaration of the kind
+/// [`ADDRESS`](Self::ADDRESS) instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference<'a> {
-    /// Which word of the target this is: [`Part::name`](super::manifest::Part::name).
+    /// [`Part::name`](super::manifest::Part::name) of an expression's word, or [`ITEM`](Self::ITEM),
+    /// [`ADDRESS`](Self::ADDRESS), [`LOAD`](Self::LOAD), [`BOUND`](Self::BOUND).
     pub kind: &'a str,
-    /// Link symbol of the thunk.
+    /// Link symbol of the thunk, or of the constant that holds an item's address.
     pub symbol: &'a str,
     /// Name of the crate that wrote the reference.
     pub crate_name: &'a str,
@@ -105,6 +119,9 @@ pub struct Reference<'a> {
     pub tokens_hash: &'a str,
     /// A [`Place`], its file as `file!()` gives it in the device pass.
     pub source: &'a str,
+    /// Fields joined by U+001E: symbol, type, offset, library (empty: the loaded objects) of [`LOAD`](Self::LOAD); name
+    /// and type of [`BOUND`](Self::BOUND); empty for the other kinds.
+    pub detail: &'a str,
     /// What the user wrote inside `host!`.
     pub text: &'a str,
 }
@@ -112,10 +129,18 @@ pub struct Reference<'a> {
 impl<'a> Reference<'a> {
     /// First field of every reference declaration.
     pub const TAG: &'static str = "relocgpu";
+    /// Kind of a declaration whose address stands for that of a host item.
+    pub const ITEM: &'static str = "item";
+    /// Kind of the word that is the address of a host item.
+    pub const ADDRESS: &'static str = "address";
+    /// Kind of the word that is stored at a symbol.
+    pub const LOAD: &'static str = "load";
+    /// Kind of a value that the program binds by name.
+    pub const BOUND: &'static str = "bound";
 
     /// Reads a declaration's name; `None` for any other global.
     pub fn parse(name: &'a str) -> Option<Self> {
-        let mut fields = name.splitn(9, FIELD_SEPARATOR);
+        let mut fields = name.splitn(10, FIELD_SEPARATOR);
         if fields.next()? != Self::TAG {
             return None;
         }
@@ -127,8 +152,35 @@ impl<'a> Reference<'a> {
             module_path: fields.next()?,
             tokens_hash: fields.next()?,
             source: fields.next()?,
+            detail: fields.next()?,
             text: fields.next()?,
         })
+    }
+
+    /// What the reference stands for; an unknown kind or a damaged detail is an error's text.
+    pub fn target(&self) -> Result<Target, String> {
+        let fields: Vec<&str> = self.detail.split(DETAIL_SEPARATOR).collect();
+        match (self.kind, &fields[..]) {
+            (Self::ITEM | Self::ADDRESS, _) => Ok(Target::Address),
+            (Self::LOAD, [symbol, ty, offset, library]) => Ok(Target::Load {
+                symbol: (*symbol).to_owned(),
+                ty: (*ty).to_owned(),
+                offset: offset.parse().map_err(|_| format!("`{offset}` is no offset"))?,
+                library: Some(*library).filter(|path| !path.is_empty()).map(str::to_owned),
+            }),
+            (Self::BOUND, [name, ty]) => Ok(Target::Bound { name: (*name).to_owned(), ty: (*ty).to_owned() }),
+            (kind, _) => Part::parse(kind).map(Target::Expr).ok_or_else(|| format!("host reference of the unknown kind `{kind}`")),
+        }
+    }
+}
+
+impl std::fmt::Display for Reference<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let Self { kind, symbol, crate_name, version, module_path, tokens_hash, source, detail, text } = self;
+        f.write_str(Self::TAG)?;
+        [kind, symbol, crate_name, version, module_path, tokens_hash, source, detail, text]
+            .into_iter()
+            .try_for_each(|field| write!(f, "{FIELD_SEPARATOR}{field}"))
     }
 }
 
@@ -225,6 +277,20 @@ mod tests {
         for text in ["", "a.rs", "a.rs:7", "7:12", "a.rs:x:1"] {
             assert_eq!(Place::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_reference_is_read_as_it_is_written() {
+        let name = "relocgpu\u{1f}load\u{1f}__s\u{1f}c\u{1f}1.0\u{1f}c::m\u{1f}0123\u{1f}a.rs:1:2\u{1f}environ\u{1e}u64\u{1e}8\u{1e}\u{1f}a\u{1f}b";
+        let reference = Reference::parse(name).unwrap();
+        assert_eq!(reference.to_string(), name);
+        assert_eq!(reference.text, "a\u{1f}b");
+        let target = Target::Load { symbol: "environ".into(), ty: "u64".into(), library: None, offset: 8 };
+        assert_eq!(reference.target(), Ok(target));
+        for (kind, detail) in [("load", "s\u{1e}u64\u{1e}-8\u{1e}"), ("load", "s"), ("bound", "n"), ("nothing", "")] {
+            assert!(Reference { kind, detail, ..reference }.target().is_err(), "{kind} {detail}");
+        }
+        assert_eq!(Reference { kind: "item", ..reference }.target(), Ok(Target::Address));
     }
 
     #[test]

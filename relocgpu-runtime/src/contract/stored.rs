@@ -5,9 +5,9 @@
 
 use super::SCHEMA;
 use super::cpu::{CpuContext, CpuEntry, CpuTable, FRAME_ALIGN, SHARED_ALIGN, STACK_BYTES, STACK_RESERVED};
-use super::image::{CONTAINER_ALIGN, Container, PtxEntry, RawImage, RawTable, encode};
+use super::image::{CONTAINER_ALIGN, Container, PtxEntry, RawImage, RawMapped, RawStatic, RawTable, encode};
 use super::layout::{FieldLayout, KernelDescriptor, Layout, ParamDescriptor, TypeLayout};
-use super::manifest::{Kernel, Manifest, Param, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
+use super::manifest::{Delivery, Kernel, LaunchTable, Manifest, Param, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
 use super::names::{CONTAINER_SECTION, INDEX_SECTION, Unit, image_symbol, ptx};
 use super::panic::{FIXED_MESSAGES, PanicKind, PanicRecord, PanicReport};
 use std::fmt::Write;
@@ -26,12 +26,14 @@ fn text() -> String {
     let mut lines: Vec<String> = layouts! {
         RawImage { schema, reserved, container, container_len, host_table, host_table_len, cpu }
         RawTable { data, len, element_size, element_align }
+        RawMapped { data, bytes }
+        RawStatic { data, bytes, align }
         CpuTable { slots, slots_len, interiors, interiors_len, entries, levels_len, kernels_len }
         CpuEntry { run, frame_bytes, shared_bytes }
         CpuContext {
             block_idx, block_dim, grid_dim, thread_idx, shared, frames, frame_stride, panic, drive, diverge
         }
-        KernelDescriptor { name, file, params, size, align, line, column }
+        KernelDescriptor { name, file, params, size, align, line, column, delivery }
         ParamDescriptor { name, ty, offset, layout }
         TypeLayout { name, size, align, fields }
         FieldLayout { name, offset, layout }
@@ -72,21 +74,24 @@ fn sample() -> Container<'static> {
     let word = Layout { name: "u32".into(), size: 4, align: 8, fields: vec![] };
     let pair = Layout { name: "Pair".into(), size: 16, align: 32, fields: vec![("a".into(), 5, word)] };
     let param = Param { name: "x".into(), ty: "Pair".into(), offset: 300, layout: pair };
-    let kernel = Kernel {
+    let table = LaunchTable { records: vec![3, 400], offset: 500, indirect: true };
+    let kernel = |delivery| Kernel {
         name: "a::k<f32>".into(),
         entry: "a_k_01234567".into(),
-        params: vec![param],
+        params: vec![param.clone()],
         size: 24,
         align: 64,
         can_panic: true,
         cooperates: false,
+        delivery,
     };
-    let load = |library: Option<&str>| Target::Load { symbol: "s".into(), library: library.map(Into::into), offset: 70000 };
-    let parts = [Part::Value, Part::TablePtr, Part::TableLen].map(Target::Expr);
-    let others = [Target::Address, load(None), load(Some("/l")), Target::Bound { name: "b".into() }];
+    let kernels = [Delivery::Patch, Delivery::Table(table), Delivery::Bake].map(kernel).into();
+    let load = |library: Option<&str>| Target::Load { symbol: "s".into(), ty: "y".into(), library: library.map(Into::into), offset: 70000 };
+    let parts = Part::ALL.map(Target::Expr);
+    let others = [Target::Address, load(None), load(Some("/l")), Target::Bound { name: "b".into(), ty: "t".into() }];
     let record = |(i, target)| {
-        let site = if i < 4 { Site::Slot } else { Site::Interior };
-        Record { name: format!("r{i}"), site, offset: 8 * i as u64, target }
+        let site = if i < 7 { Site::Slot } else { Site::Interior };
+        Record { name: format!("r{i}"), site, offset: 8 * i as u64, target, in_block: i % 2 == 0 }
     };
     let records: Vec<Record> = parts.into_iter().chain(others).enumerate().map(record).collect();
     let source = |record: &Record| RecordSource { symbol: format!("__{}", record.name), source: "a.rs:1:2".into(), text: "t()".into() };
@@ -98,9 +103,9 @@ fn sample() -> Container<'static> {
     let unit = UnitName { package: "photo".into(), version: "0.1.0".into(), kind: "bin".into(), crate_name: "main".into(), test: true };
     Container {
         unit_hash: std::array::from_fn(|i| i as u8),
-        manifest: Manifest { schema: SCHEMA, unit, kernels: vec![kernel], records },
+        manifest: Manifest { schema: SCHEMA, unit, kernels, records },
         source_map,
-        ptx: vec![PtxEntry { arch: 75, isa: (6, 3), text: ".version 6.3".into() }],
+        ptx: vec![PtxEntry { arch: 75, isa: (6, 3), text: ".version 6.3".into(), baked: vec![(7, 80000)] }],
         cpu_levels: vec!["x86-64".into(), "x86-64-v3".into()],
     }
 }

@@ -19,6 +19,7 @@ use crate::image::Image;
 use crate::panic_text;
 use std::alloc::Layout;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use worker::{Fault, Job};
@@ -130,16 +131,23 @@ impl Backend for Cpu {
         }
         // SAFETY: the tables are as long as they say. The words are read by kernels of this image only, none of which
         // has run: launches come after `load` returns. A second device would write the same words.
-        let entries = unsafe {
-            for (i, word) in words.slots.iter().enumerate() {
-                table.slots.add(i).write(*word);
-            }
+        let (slots, entries): (&[AtomicU64], _) = unsafe {
+            let slots = if table.slots_len == 0 { &[] } else { std::slice::from_raw_parts(table.slots.cast(), table.slots_len) };
             for (i, word) in words.interiors.iter().enumerate() {
                 (*table.interiors.add(level * table.interiors_len + i)).write_unaligned(*word);
             }
-            std::slice::from_raw_parts(table.entries.add(level * table.kernels_len), table.kernels_len)
+            (slots, std::slice::from_raw_parts(table.entries.add(level * table.kernels_len), table.kernels_len))
         };
-        Ok(Box::new(Loaded { image, entries, pending: self.pending.clone() }))
+        slots.iter().zip(&words.slots).for_each(|(slot, word)| slot.store(*word, Ordering::Release));
+        Ok(Box::new(Loaded { image, slots, entries, pending: self.pending.clone() }))
+    }
+
+    fn map(&self, host: *mut u8, _bytes: usize) -> Result<DevicePtr> {
+        Ok(host.expose_provenance() as DevicePtr)
+    }
+
+    fn host_native_atomics(&self) -> bool {
+        true
     }
 
     fn synchronize(&self) -> Result<()> {
@@ -164,6 +172,7 @@ fn pointer(at: DevicePtr) -> *mut u8 {
 /// An image whose words are delivered.
 struct Loaded {
     image: &'static Image,
+    slots: &'static [AtomicU64],
     entries: &'static [CpuEntry],
     pending: Arc<Pending>,
 }
@@ -188,6 +197,12 @@ impl Module for Loaded {
         if let Some(fault) = job.fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
             self.pending.keep(self.error(kernel, fault));
         }
+        Ok(())
+    }
+
+    fn refresh(&self, slots: &[u64]) -> Result<()> {
+        // A launch that another thread makes at the same time, which nothing orders, sees the old word or the new one.
+        self.slots.iter().zip(slots).for_each(|(slot, word)| slot.store(*word, Ordering::Release));
         Ok(())
     }
 }

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::contract::cpu::{CpuContext, ResumeThread, STACK_BYTES, STACK_RESERVED};
-use crate::contract::manifest::Kernel;
+use crate::contract::manifest::{Delivery, Kernel};
 use crate::contract::panic::PanicReport;
+use crate::deliver;
 use crate::test_image::{self, Item};
-use crate::{deliver, resolve};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -117,6 +117,7 @@ fn load() -> (Cpu, Box<dyn Module>) {
         align: 8,
         can_panic: true,
         cooperates: false,
+        delivery: Delivery::Patch,
     };
     let image = test_image::image_of("cpu", vec![kernel("loop"), kernel("coroutine")], &[]);
     let entries = vec![
@@ -124,7 +125,7 @@ fn load() -> (Cpu, Box<dyn Module>) {
         CpuEntry { run: coroutine_form, frame_bytes: size_of::<Frame>() as u64 - 1, shared_bytes: 0 },
     ];
     let cpu = Cpu { pending: Arc::default() };
-    let module = Loaded { image, entries: entries.leak(), pending: cpu.pending.clone() };
+    let module = Loaded { image, slots: &[], entries: entries.leak(), pending: cpu.pending.clone() };
     (cpu, Box::new(module))
 }
 
@@ -315,7 +316,7 @@ fn an_image_without_native_code_is_refused() {
     let cpu = open();
     let image = test_image::image(&[]);
     assert!(cpu.fits(image).is_err());
-    let words = Words { slots: Vec::new(), interiors: Vec::new() };
+    let words = Words { slots: Vec::new(), interiors: Vec::new(), all: Vec::new() };
     let Err(Error::NoEntry { reason, .. }) = cpu.load(image, &words).map(|_| ()) else { panic!("it must be refused") };
     assert!(reason.contains("no native code"), "{reason}");
 }
@@ -355,10 +356,9 @@ fn load_words(words: &mut Words40, slots_len: usize, interiors_len: usize) -> Re
     };
     let raw = Box::leak(Box::new(crate::contract::image::RawImage { cpu: Box::leak(Box::new(table)), ..*image.raw }));
     let image: &'static Image = Box::leak(Box::new(Image { raw, container }));
-    let values = resolve::values(image)?;
-    let cpu = open();
-    let resolved = deliver::words(&*cpu, &mut deliver::Tables::default(), &values)?;
-    cpu.load(image, &deliver::by_site(image, &resolved))?;
+    let cpu = crate::Device::with(open());
+    let resolved = deliver::words(&cpu, image)?;
+    cpu.inner.backend.load(image, &deliver::by_site(image, &resolved))?;
     Ok(level::best(&image.container.cpu_levels).unwrap())
 }
 

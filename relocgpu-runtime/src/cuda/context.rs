@@ -22,6 +22,8 @@ pub(super) struct Context {
     pub limits: Limits,
     /// Whether memory can be allocated and freed in queue order.
     pub pools: bool,
+    /// Whether the device's atomic operations on host memory are atomic against the host's.
+    pub host_native_atomics: bool,
 }
 
 // SAFETY: the driver's handles may be used on any thread.
@@ -54,6 +56,7 @@ impl Context {
         .map_err(broken)?;
         // A driver that does not know the attribute has no pools.
         let pools = driver.has_pools() && attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED).is_ok_and(|value| value != 0);
+        let host_native_atomics = attribute(Attribute::CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED).is_ok_and(|value| value != 0);
         let mut name = [0 as c_char; 256];
         // SAFETY: writes at most so many bytes, a NUL included.
         unsafe { driver.cuDeviceGetName(name.as_mut_ptr(), 255, device) }.map_err(broken)?;
@@ -62,7 +65,7 @@ impl Context {
         let mut raw = ptr::null_mut();
         // SAFETY: `device` is the driver's.
         match unsafe { driver.cuDevicePrimaryCtxRetain(&mut raw, device) } {
-            Ok(()) => Ok(Self { driver, raw, device, ordinal, name, arch, limits, pools }),
+            Ok(()) => Ok(Self { driver, raw, device, ordinal, name, arch, limits, pools, host_native_atomics }),
             Err(failure) => Err(broken(failure)),
         }
     }

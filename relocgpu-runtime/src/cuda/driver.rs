@@ -108,6 +108,7 @@ functions! {
     required fn cuMemFree_v2(at: CUdeviceptr);
     required fn cuMemHostAlloc(at: *mut *mut c_void, bytes: usize, flags: c_uint);
     required fn cuMemFreeHost(at: *mut c_void);
+    required fn cuMemHostRegister_v2(at: *mut c_void, bytes: usize, flags: c_uint);
     required fn cuMemHostGetDevicePointer_v2(at: *mut CUdeviceptr, host: *mut c_void, flags: c_uint);
     required fn cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, bytes: usize, stream: CUstream);
     required fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: CUstream);

@@ -18,6 +18,7 @@ pub(super) struct Failure {
 #[cfg(any(feature = "cust", test))]
 pub(super) const INVALID_VALUE: c_uint = 1;
 pub(super) const OUT_OF_MEMORY: c_uint = 2;
+pub(super) const ALREADY_REGISTERED: c_uint = 712;
 pub(super) const NOT_INITIALIZED: c_uint = 3;
 pub(super) const NO_DEVICE: c_uint = 100;
 pub(super) const NO_BINARY_FOR_GPU: c_uint = 209;

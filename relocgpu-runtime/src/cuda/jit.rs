@@ -14,7 +14,7 @@ use std::ptr;
 const LOG_BYTES: usize = 16 << 10;
 
 /// Loads the image's best entry that the driver takes. Panics, slots and functions are not looked at yet.
-pub(super) fn compile(queue: &Queue, image: &'static Image) -> Result<(CUmodule, &'static PtxEntry<'static>)> {
+pub(super) fn compile(queue: &Queue, image: &'static Image, words: &[u64]) -> Result<(CUmodule, &'static PtxEntry<'static>)> {
     let context = &queue.context;
     let entries = ptx::candidates(context, image);
     if entries.is_empty() {
@@ -22,7 +22,7 @@ pub(super) fn compile(queue: &Queue, image: &'static Image) -> Result<(CUmodule,
     }
     let mut refused = Vec::new();
     for entry in entries {
-        match attempt(queue, image, entry)? {
+        match attempt(queue, image, entry, words)? {
             Ok(module) => return Ok((module, entry)),
             Err((failure, log)) => {
                 refused.push(refusal(queue, entry, failure, &log));
@@ -37,11 +37,10 @@ pub(super) fn compile(queue: &Queue, image: &'static Image) -> Result<(CUmodule,
 }
 
 /// What the driver says to one entry, with its log if it refuses.
-fn attempt(queue: &Queue, image: &Image, entry: &PtxEntry) -> Result<Result<CUmodule, (Failure, String)>> {
-    let Ok(text) = CString::new(&*entry.text) else {
-        let reason = format!("its PTX for sm_{} holds a NUL; build the program again", entry.arch);
-        return Err(Error::BadImage { image: image.name(), reason });
-    };
+fn attempt(queue: &Queue, image: &Image, entry: &PtxEntry, words: &[u64]) -> Result<Result<CUmodule, (Failure, String)>> {
+    let bad = |reason: String| Error::BadImage { image: image.name(), reason: format!("{reason}; build the program again") };
+    let text = baked(entry, words).ok_or_else(|| bad(format!("words for sm_{} lie outside its PTX", entry.arch)))?;
+    let text = CString::new(text).map_err(|_| bad(format!("its PTX for sm_{} holds a NUL", entry.arch)))?;
     let (mut info, mut error) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
     let size = || ptr::without_provenance_mut::<c_void>(LOG_BYTES);
     let mut names = [
@@ -67,6 +66,17 @@ fn attempt(queue: &Queue, image: &Image, entry: &PtxEntry) -> Result<Result<CUmo
     })
 }
 
+/// The text with the words that code holds in their places; `None` if one has no place in it.
+fn baked(entry: &PtxEntry, words: &[u64]) -> Option<Vec<u8>> {
+    let mut text = entry.text.as_bytes().to_vec();
+    for (record, offset) in &entry.baked {
+        let (word, at) = (words.get(*record as usize)?, usize::try_from(*offset).ok()?);
+        let place = text.get_mut(at..at.checked_add(16)?).filter(|place| place.iter().all(u8::is_ascii_hexdigit))?;
+        place.copy_from_slice(format!("{word:016x}").as_bytes());
+    }
+    Some(text)
+}
+
 fn log(buffer: &[u8]) -> String {
     String::from_utf8_lossy(buffer.split(|&byte| byte == 0).next().unwrap_or_default()).trim().to_owned()
 }
@@ -87,4 +97,19 @@ fn refusal(queue: &Queue, entry: &PtxEntry, failure: Failure, log: &str) -> Stri
         ),
     };
     if log.is_empty() { text } else { format!("{text}\nthe driver's log:\n{log}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_written_over_their_digits_and_nowhere_else() {
+        let text = "mov.b64 %rd1, 0x5e1fc0de00000001;";
+        let entry = |baked: &[(u32, u64)]| PtxEntry { arch: 75, isa: (6, 3), text: text.into(), baked: baked.to_vec() };
+        assert_eq!(baked(&entry(&[(1, 16)]), &[0, 0xabc]).unwrap(), b"mov.b64 %rd1, 0x0000000000000abc;");
+        for places in [[(2, 16)], [(1, 17)], [(1, u64::MAX)], [(1, 0)]] {
+            assert_eq!(baked(&entry(&places), &[0, 1]), None, "{places:?}");
+        }
+    }
 }

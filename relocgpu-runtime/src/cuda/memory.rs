@@ -1,6 +1,6 @@
 //! Device memory, in queue order.
 
-use super::failure::{OUT_OF_MEMORY, Outcome};
+use super::failure::{ALREADY_REGISTERED, OUT_OF_MEMORY, Outcome};
 use super::queue::{Garbage, Queue};
 use crate::backend::{Bytes, DevicePtr};
 use crate::error::{Error, Result};
@@ -53,6 +53,23 @@ impl Queue {
         self.state().freed(bytes);
         // SAFETY: allocated by `cuMemAllocAsync`, freed once; the queue's order keeps it until its last use has ended.
         self.run_or_keep(|driver| unsafe { driver.cuMemFreeAsync(at, self.stream) });
+    }
+
+    /// Page-locks host memory for all devices, the first time, and returns its address on this one.
+    pub fn map(&self, host: *mut u8, bytes: usize) -> Result<DevicePtr> {
+        /// `CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP`.
+        const FLAGS: u32 = 1 | 2;
+        let mut at = 0;
+        self.run(|driver| {
+            // SAFETY: whole pages of the process, which stay for its life.
+            match unsafe { driver.cuMemHostRegister_v2(host.cast(), bytes, FLAGS) } {
+                Err(failure) if failure.code != ALREADY_REGISTERED => return Err(failure),
+                _ => {}
+            }
+            // SAFETY: registered now. Writes one address.
+            unsafe { driver.cuMemHostGetDevicePointer_v2(&mut at, host.cast(), 0) }
+        })?;
+        Ok(at)
     }
 
     pub fn write(&self, at: DevicePtr, bytes: &Bytes) -> Result<()> {

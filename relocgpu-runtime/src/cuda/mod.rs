@@ -105,6 +105,14 @@ impl Backend for Cuda {
         module::load(&self.queue, image, words)
     }
 
+    fn map(&self, host: *mut u8, bytes: usize) -> Result<DevicePtr> {
+        self.queue.map(host, bytes)
+    }
+
+    fn host_native_atomics(&self) -> bool {
+        self.queue.context.host_native_atomics
+    }
+
     fn synchronize(&self) -> Result<()> {
         self.queue.finish(|_| Ok(()))
     }

@@ -67,7 +67,7 @@ impl Loaded {
 /// Loads the image's best entry, delivers the words, then looks the kernels up.
 pub(super) fn load(queue: &Arc<Queue>, image: &'static Image, words: &Words) -> Result<Box<dyn Module>> {
     let context = &queue.context;
-    let (raw, entry) = jit::compile(queue, image)?;
+    let (raw, entry) = jit::compile(queue, image, &words.all)?;
     // From here on dropping this unloads what was loaded.
     let mut module = CudaModule {
         queue: queue.clone(),
@@ -104,10 +104,7 @@ impl Fault {
 
 /// Writes the words to their places: the slots in one copy, then the interior words.
 fn deliver(queue: &Queue, image: &Image, module: CUmodule, words: &Words) -> Result<(), Fault> {
-    let write = |at: CUdeviceptr, words: &[u64]| {
-        let bytes: Vec<_> = words.iter().flat_map(|word| word.to_le_bytes()).map(std::mem::MaybeUninit::new).collect();
-        queue.write(at, &bytes).map_err(Fault::Other)
-    };
+    let write = |at: CUdeviceptr, words: &[u64]| queue.write(at, &bytes_of(words)).map_err(Fault::Other);
     if !words.slots.is_empty() {
         let at = global(queue, module, SLOTS, 0, words.slots.len() as u64 * 8)?;
         write(at, &words.slots)?;
@@ -118,6 +115,10 @@ fn deliver(queue: &Queue, image: &Image, module: CUmodule, words: &Words) -> Res
         write(at, &[*word])?;
     }
     Ok(())
+}
+
+fn bytes_of(words: &[u64]) -> Vec<std::mem::MaybeUninit<u8>> {
+    words.iter().flat_map(|word| word.to_le_bytes()).map(std::mem::MaybeUninit::new).collect()
 }
 
 /// Address of `bytes` at `offset` in a global of the module, which must have them.
@@ -223,9 +224,20 @@ impl Module for CudaModule {
             }),
         }
     }
+
+    fn refresh(&self, slots: &[u64]) -> Result<()> {
+        let loaded = self.loaded.as_ref().expect("taken by drop only");
+        if slots.is_empty() { Ok(()) } else { self.write_slots(loaded, slots) }
+    }
 }
 
 impl CudaModule {
+    fn write_slots(&self, loaded: &Loaded, slots: &[u64]) -> Result<()> {
+        let bad = |reason: String| Error::BadImage { image: loaded.image.name(), reason: format!("{reason}; build the program again") };
+        let at = global(&self.queue, loaded.raw, SLOTS, 0, slots.len() as u64 * 8).map_err(|fault| fault.error(&bad))?;
+        self.queue.write(at, &bytes_of(slots))
+    }
+
     /// What holds for this kernel beyond the device's limits.
     fn check(&self, loaded: &Loaded, kernel: usize, grid: &Grid, params: &Bytes) -> Result<()> {
         let name = loaded.kernel_name(kernel);

@@ -2,7 +2,7 @@ use super::*;
 use crate::backend::DeviceKind;
 use crate::contract::image::RawTable;
 use crate::contract::layout::{ParamDescriptor, TypeLayout};
-use crate::contract::manifest::Param;
+use crate::contract::manifest::{Param, Target};
 use crate::data::DeviceData;
 use crate::test_backend::device;
 use crate::test_image::{Item, image_of, owned};
@@ -15,6 +15,7 @@ static KERNEL: KernelDescriptor = KernelDescriptor {
     align: 4,
     line: 1,
     column: 1,
+    delivery: 0,
 };
 
 /// The kernel as an image has it.
@@ -28,6 +29,7 @@ fn kernel(name: &str, layout: &TypeLayout) -> Kernel {
         align: layout.align as u64,
         can_panic: false,
         cooperates: false,
+        delivery: Delivery::Patch,
     }
 }
 
@@ -125,7 +127,7 @@ fn an_image_is_loaded_once_with_its_words_and_a_table_copied_once() {
     let (device, log) = device(DeviceKind::Cuda(0));
     let inner = &device.inner;
     for image in [first, first, second] {
-        inner.kernels.prepare_from(inner, &reference("x"), Ok(image), &[]).ok().unwrap();
+        inner.kernels.prepare_from(&device, &reference("x"), Ok(image), &[]).ok().unwrap();
     }
     {
         let log = log.lock().unwrap();
@@ -153,10 +155,10 @@ fn an_image_is_loaded_once_with_its_words_and_a_table_copied_once() {
 fn the_cpu_reads_tables_where_they_are() {
     let image = image_of("own", vec![kernel("crate_a::fill", <(u8, u32)>::LAYOUT)], &[Item::TablePtr("t_ptr", curve)]);
     let (device, log) = device(DeviceKind::Cpu);
-    device.inner.kernels.prepare_from(&device.inner, &reference("x"), Ok(image), &[]).ok().unwrap();
+    device.inner.kernels.prepare_from(&device, &reference("x"), Ok(image), &[]).ok().unwrap();
     let log = log.lock().unwrap();
     assert!(log.allocated.is_empty());
-    assert_eq!(log.loads[0].1, [resolve::table(curve).unwrap().data.addr() as u64]);
+    assert_eq!(log.loads[0].1, [crate::resolve::table(curve).unwrap().data.addr() as u64]);
 }
 
 #[test]
@@ -165,4 +167,85 @@ fn a_kernel_of_no_image_is_an_error_and_not_a_panic() {
     // SAFETY: nothing runs.
     let result = unsafe { launch(&device, Grid::over(1), &reference("x"), &[1u32, 2]) };
     assert_eq!(result.unwrap_err().to_string(), "no device code for kernel `crate_a::fill`: not asked");
+}
+
+static LIMIT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(30);
+extern "C-unwind" fn limit() -> u64 {
+    LIMIT.load(std::sync::atomic::Ordering::Relaxed).into()
+}
+extern "C-unwind" fn width() -> u64 {
+    crate::host_ref::named::bound::<u32>("launch.width").into()
+}
+
+/// An image whose one kernel takes the words of both its records with each launch.
+fn image_with_table(indirect: bool) -> &'static Image {
+    let bound = Target::Bound { name: "launch.width".into(), ty: "u32".into() };
+    let items = [Item::Value("limit", limit), Item::Of("width", bound, width as *const ())];
+    let table = LaunchTable { records: vec![0, 1], offset: 8, indirect };
+    image_of("own", vec![Kernel { delivery: Delivery::Table(table), ..kernel("crate_a::fill", <(u8, u32)>::LAYOUT) }], &items)
+}
+
+fn words(bytes: &[u8]) -> Vec<u64> {
+    bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+#[test]
+fn words_of_a_table_ride_behind_the_parameters_as_they_are_at_the_launch() {
+    for indirect in [false, true] {
+        let (device, log) = device(DeviceKind::Cuda(0));
+        crate::bind("launch.width", 640u32).unwrap();
+        LIMIT.store(30, std::sync::atomic::Ordering::Relaxed);
+        device.refresh().unwrap();
+        device.inner.kernels.prepare_from(&device, &reference("x"), Ok(image_with_table(indirect)), &[]).ok().unwrap();
+        device.refresh().unwrap();
+        // SAFETY: nothing runs.
+        let launch = || unsafe { launch(&device, Grid::over(1), &reference("x"), &[1u32, 2]) };
+        let passed = || {
+            launch().unwrap();
+            let log = log.lock().unwrap();
+            let block = words(&log.launches.last().unwrap().3);
+            assert_eq!(block[0], 1 | 2 << 32);
+            if indirect {
+                assert_eq!((block.len(), log.allocated.len()), (2, log.freed.len()))
+            } else {
+                assert_eq!(block.len(), 3)
+            }
+            block[1..].to_vec()
+        };
+        let first = passed();
+        crate::bind("launch.width", 800u32).unwrap();
+        let second = passed();
+        LIMIT.store(31, std::sync::atomic::Ordering::Relaxed);
+        let third = passed();
+        device.refresh().unwrap();
+        let fourth = passed();
+        if !indirect {
+            assert_eq!([first, second, third, fourth], [[30, 640], [30, 800], [30, 800], [31, 800]]);
+        }
+    }
+}
+
+#[test]
+fn a_refresh_delivers_what_the_host_has_now() {
+    static NOW: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(5);
+    extern "C-unwind" fn now() -> u64 {
+        match NOW.load(std::sync::atomic::Ordering::Relaxed) {
+            0 => panic!("there is no value"),
+            value => value.into(),
+        }
+    }
+    let (device, log) = device(DeviceKind::Cuda(0));
+    let items = [Item::Value("now", now), Item::TableLen("t_len", curve)];
+    let image = image_of("own", vec![kernel("crate_a::fill", <(u8, u32)>::LAYOUT)], &items);
+    device.inner.kernels.prepare_from(&device, &reference("x"), Ok(image), &[]).ok().unwrap();
+    NOW.store(6, std::sync::atomic::Ordering::Relaxed);
+    device.refresh().unwrap();
+    NOW.store(0, std::sync::atomic::Ordering::Relaxed);
+    let error = device.refresh().unwrap_err().to_string();
+    assert!(error.contains("its expression panicked: there is no value"), "{error}");
+    NOW.store(7, std::sync::atomic::Ordering::Relaxed);
+    device.refresh().unwrap();
+    let log = log.lock().unwrap();
+    let delivered: Vec<_> = log.loads.iter().map(|(_, words)| words.clone()).collect();
+    assert_eq!(delivered, [[5, 3], [6, 3], [7, 3]]);
 }

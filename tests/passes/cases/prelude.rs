@@ -9,6 +9,7 @@ pub struct KernelDescriptor {
     pub align: usize,
     pub line: u32,
     pub column: u32,
+    pub delivery: u32,
 }
 
 unsafe extern "C" {
@@ -84,6 +85,7 @@ macro_rules! kernel {
                 align: align_of::<Params>(),
                 line: line!(),
                 column: column!(),
+                delivery: 0,
             };
             fn root() {
                 unsafe { $crate::__relocgpu_kernel(entry as *const (), std::any::type_name::<Instance>, &DESCRIPTOR) }
@@ -97,15 +99,49 @@ macro_rules! kernel {
 /// `reference!(value, "symbol", "hash", "source", "text")`: the address of a reference declaration.
 #[macro_export]
 macro_rules! reference {
-    ($kind:literal, $symbol:literal, $hash:literal, $source:literal, $text:literal) => {{
+    ($kind:literal, $symbol:literal, $hash:literal, $source:literal, $text:literal) => {
+        reference!($kind, $symbol, $hash, $source, "", $text)
+    };
+    ($kind:literal, $symbol:literal, $hash:literal, $source:literal, $detail:literal, $text:literal) => {{
         unsafe extern "C" {
             #[link_name = concat!(
-                "relocgpu\u{1f}", $kind, "\u{1f}", $symbol, "\u{1f}case\u{1f}1.2.3\u{1f}", module_path!(), "\u{1f}", $hash, "\u{1f}", $source, "\u{1f}", $text
+                "relocgpu\u{1f}", $kind, "\u{1f}", $symbol, "\u{1f}case\u{1f}1.2.3\u{1f}", module_path!(), "\u{1f}", $hash, "\u{1f}", $source, "\u{1f}", $detail, "\u{1f}", $text
             )]
             static SLOT: u64;
         }
         &raw const SLOT
     }};
+}
+
+/// `item!("symbol", "hash", "source", "text")`: the address that stands for a host item's.
+#[macro_export]
+macro_rules! item {
+    ($symbol:literal, $hash:literal, $source:literal, $text:literal) => {
+        $crate::Item(reference!("item", $symbol, $hash, $source, $text).cast())
+    };
+}
+
+/// The address of a host item.
+#[derive(Clone, Copy)]
+pub struct Item(pub *const ());
+unsafe impl Sync for Item {}
+
+impl PartialEq for Item {
+    #[inline(always)]
+    fn eq(&self, other: &Item) -> bool {
+        self.word() == other.word()
+    }
+}
+
+impl Item {
+    /// Its word.
+    #[inline(always)]
+    pub fn word(self) -> u64 {
+        unsafe extern "C" {
+            safe fn __relocgpu_identity(at: *const ()) -> u64;
+        }
+        __relocgpu_identity(self.0)
+    }
 }
 
 /// Block-shared memory.

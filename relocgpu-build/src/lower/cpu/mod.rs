@@ -31,6 +31,7 @@ mod tests;
 mod threads;
 mod waits;
 
+use crate::deliver;
 use crate::error::{Error, Stage, Stopped};
 use crate::llvm;
 use crate::relocate::Unit;
@@ -98,6 +99,7 @@ pub(crate) fn run(unit: &Unit, levels: &[String]) -> Result<Native, Stopped> {
 fn shape(context: &Context, unit: &Unit, prefix: &str) -> Result<Shaped, Stopped> {
     let Unit { bitcode, manifest, source_map, .. } = unit;
     let module = llvm::load(context, bitcode, "unit").map_err(Error::llvm(STAGE, "the unit"))?;
+    deliver::run(context, &module, unit, false)?;
     prepare::run(&module, &manifest.kernels.iter().map(|k| k.entry.as_str()).collect());
     let interiors = slots::run(&module, manifest, prefix)?;
     let shared_bytes = shared::run(&module)?;

@@ -6,7 +6,7 @@ use ::object::read::elf::ElfFile64;
 use ::object::{Object, ObjectSection, ObjectSymbol, SymbolFlags, elf};
 use relocgpu_runtime::contract::SCHEMA;
 use relocgpu_runtime::contract::image::decode;
-use relocgpu_runtime::contract::manifest::{Kernel, Manifest, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
+use relocgpu_runtime::contract::manifest::{Delivery, Kernel, Manifest, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn unit(folder: &str, kernels: &[&str], slot: Option<&str>) -> Unit {
 }
 
 fn record(name: &str, site: Site, offset: u64) -> Record {
-    Record { name: name.into(), site, offset, target: Target::Expr(Part::Value) }
+    Record { name: name.into(), site, offset, target: Target::Expr(Part::Value), in_block: site == Site::Slot }
 }
 
 fn unit_of(bitcode: Vec<u8>, folder: &str, kernels: &[&str], records: Vec<Record>) -> Unit {
@@ -44,6 +44,7 @@ fn unit_of(bitcode: Vec<u8>, folder: &str, kernels: &[&str], records: Vec<Record
         align: 8,
         can_panic: true,
         cooperates: false,
+        delivery: Delivery::Patch,
     };
     let source = |_: &Record| RecordSource { symbol: "__relocgpu_host_1".into(), source: "a.rs:1:1".into(), text: "1".into() };
     Unit {

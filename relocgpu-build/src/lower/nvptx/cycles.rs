@@ -116,15 +116,17 @@ fn reached(start: Value) -> Vec<Value> {
 /// Lays the members out in one constant, which takes their place.
 fn merge<'c>(module: &Module<'c>, members: &[Value<'c>], number: usize) -> Result<Circle, Error> {
     let constants = Constants::new(module);
-    let circle = Circle { definition: format!("relocgpu_circle_{number}_"), forward: format!("relocgpu_forward_{number}_") };
+    let layout = Layout::of(&constants, members);
+    let is_constant = layout.members.iter().all(|(global, _)| global.is_constant());
+    let circle = Circle { definition: layout.name(number)?, forward: format!("relocgpu_forward_{number}_") };
     let forward = llvm::add_global(module, module.get_context().i8_type().into(), 0, &circle.forward);
     forward.set_constant(true);
 
-    let layout = Layout::of(&constants, members);
     let value = layout.value(module.get_context(), &constants, forward)?;
-    let definition = llvm::add_global(module, value.get_type().into(), 0, &circle.definition);
+    let definition = llvm::add_global(module, value.get_type().into(), 0, "");
     definition.set_initializer(&value);
-    definition.set_constant(true);
+    definition.set_constant(is_constant);
+    definition.set_externally_initialized(!is_constant);
     definition.set_alignment(layout.align);
     // Nothing uses it by this name until the text is joined.
     definition.set_linkage(Linkage::External);
@@ -132,6 +134,7 @@ fn merge<'c>(module: &Module<'c>, members: &[Value<'c>], number: usize) -> Resul
         Value::from(*global).replace_uses(address_in(forward, *offset).into());
     }
     layout.members.into_iter().for_each(|(global, _)| llvm::delete_global(global));
+    Value::from(definition).set_name(&circle.definition);
     Ok(circle)
 }
 
@@ -153,6 +156,19 @@ impl<'c> Layout<'c> {
             layout.align = layout.align.max(align);
         }
         layout
+    }
+
+    /// What the loader writes to is found by its own name, which only a circle of one can have.
+    fn name(&self, number: usize) -> Result<String, Error> {
+        let patched = self.members.iter().find(|(global, _)| !global.is_constant());
+        match patched.map(|(global, _)| Value::from(*global).name()) {
+            None => Ok(format!("relocgpu_circle_{number}_")),
+            Some(name) if self.members.len() == 1 => Ok(name),
+            Some(name) => {
+                let what = format!("`{name}` holds host references and is part of a circle of statics");
+                Err(Error::Refused { stage: STAGE, what, help: "keep the references in a static that is not part of the circle" })
+            }
+        }
     }
 
     /// All initialisers as one packed struct, whose words lead to `forward` where they led to a member.

@@ -38,9 +38,9 @@ fn body_name(kernel: &Kernel) -> String {
 
 fn entry(kernel: &Kernel, panics: bool) -> String {
     // PTX has no parameter of no bytes.
-    let (parameter, argument) = match kernel.size {
-        0 => (String::new(), "null"),
-        size => (format!("ptr byval([{size} x i8]) align {} %params", kernel.align), "%params"),
+    let (parameter, argument) = match kernel.block() {
+        (0, _) => (String::new(), "null"),
+        (size, align) => (format!("ptr byval([{size} x i8]) align {align} %params"), "%params"),
     };
     let (declared, check) = if panics {
         (

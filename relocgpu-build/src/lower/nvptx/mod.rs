@@ -15,12 +15,14 @@ mod shared;
 mod slots;
 mod target;
 
+use crate::deliver;
 use crate::error::{Error, Stage};
 use crate::keep::Keep;
 use crate::llvm;
 use crate::relocate::Unit;
 use crate::validate;
 use inkwell::module::{Linkage, Module};
+use relocgpu_runtime::contract::manifest::Site;
 use relocgpu_runtime::contract::names::ptx;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +49,7 @@ pub(crate) fn run(unit: &Unit, arch: u32, keep: Keep) -> Result<Ptx, Error> {
     let target = target::Target::new(arch, &unit.manifest)?;
     let context = llvm::new_context();
     let module = llvm::load(&context, &unit.bitcode, "unit").map_err(refused("the unit"))?;
+    deliver::run(&context, &module, unit, true)?;
     target.retarget(&module);
     shared::run(&module)?;
     slots::run(&module, &unit.manifest)?;
@@ -81,9 +84,9 @@ fn internalise(module: &Module, unit: &Unit, circles: &[cycles::Circle]) {
     }
     for global in llvm::globals(module).into_iter().filter(|g| g.get_initializer().is_some()) {
         let name = llvm::Value::from(global).name();
-        let looked_up = [ptx::SLOTS, ptx::PANIC_CLAIM, ptx::PANIC_RECORD].contains(&name.as_str())
-            || unit.manifest.records.iter().any(|record| record.name == name);
-        if !looked_up && !cycles::is_definition(circles, &name) {
+        let looked_up = [ptx::SLOTS, ptx::PANIC_CLAIM, ptx::PANIC_RECORD].contains(&name.as_str());
+        let patched = || unit.manifest.records.iter().any(|record| record.site == Site::Interior && record.name == name);
+        if !looked_up && !cycles::is_definition(circles, &name) && !patched() {
             global.set_linkage(Linkage::Internal);
         }
     }

@@ -47,7 +47,7 @@ impl Target {
             let what = format!("no such architecture: sm_{arch}; known are {}", known.join(", "));
             return Err(Error::Refused { stage: STAGE, what, help: "name one of these to `Builder::arch`" });
         };
-        let large = manifest.kernels.iter().any(|kernel| kernel.size > SMALL_PARAMETERS);
+        let large = manifest.kernels.iter().any(|kernel| kernel.block().0 > SMALL_PARAMETERS);
         let isa = if large { (*first).max(LARGE_PARAMETERS_ISA) } else { *first };
         let machine = llvm::machine(TRIPLE, &format!("sm_{arch}"), &format!("+ptx{isa}"))
             .map_err(Error::llvm(STAGE, format!("the target sm_{arch}")))?;

@@ -18,12 +18,12 @@
 #include <string.h>
 
 typedef unsigned long long ptr;
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_CONTEXT = 201, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, ALREADY_REGISTERED = 712 };
 enum { DEVICES = 4, STACK = 16 };
 
 /* ---- what tests set and read ---- */
 
-int fake_devices = 1, fake_version = 12020, fake_major = 9, fake_minor = 0, fake_pools = 1, fake_blocks_live, fake_pinned_live,
+int fake_devices = 1, fake_version = 12020, fake_major = 9, fake_minor = 0, fake_pools = 1, fake_native_atomics, fake_blocks_live, fake_pinned_live,
     fake_modules_live, fake_streams_live, fake_contexts_live, fake_events_live;
 static char log_text[1 << 20];
 static size_t log_used;
@@ -115,6 +115,7 @@ int cuDeviceGetAttribute(int *v, int a, int d) {
     case 8: *v = 49152; return 0;
     case 75: *v = fake_major; return 0;
     case 76: *v = fake_minor; return 0;
+    case 86: *v = fake_native_atomics; return 0;
     case 115: *v = fake_pools; return 0;
     default: return INVALID_VALUE;
     }

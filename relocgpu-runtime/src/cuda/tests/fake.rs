@@ -1,7 +1,7 @@
 //! One copy of the fake driver for each test, so that tests do not share its state.
 
 use crate::contract::image::{Container, PtxEntry, RawImage, encode};
-use crate::contract::manifest::{Kernel, Manifest, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
+use crate::contract::manifest::{Delivery, Kernel, Manifest, Part, Record, RecordSource, Site, SourceMap, Target, UnitName};
 use crate::cuda::Cuda;
 use crate::cuda::driver::Driver;
 use crate::image::Image;
@@ -124,16 +124,31 @@ fn compiled(defines: &[&str]) -> Vec<u8> {
 
 /// A kernel of the manifest.
 pub fn kernel(name: &str, can_panic: bool) -> Kernel {
-    Kernel { name: format!("k::{name}"), entry: name.into(), params: Vec::new(), size: 24, align: 8, can_panic, cooperates: false }
+    Kernel {
+        name: format!("k::{name}"),
+        entry: name.into(),
+        params: Vec::new(),
+        size: 24,
+        align: 8,
+        can_panic,
+        cooperates: false,
+        delivery: Delivery::Patch,
+    }
 }
 
 pub fn entry(arch: u32, isa: (u32, u32), text: &str) -> PtxEntry<'static> {
-    PtxEntry { arch, isa, text: text.to_owned().into() }
+    PtxEntry { arch, isa, text: text.to_owned().into(), baked: Vec::new() }
 }
 
 /// An image with these records: (global, kind, offset).
 pub fn image(ptx: Vec<PtxEntry<'static>>, kernels: Vec<Kernel>, records: &[(&str, Site, u64)]) -> &'static Image {
-    let record = |&(name, site, offset): &(&str, Site, u64)| Record { name: name.into(), site, offset, target: Target::Expr(Part::Value) };
+    let record = |&(name, site, offset): &(&str, Site, u64)| Record {
+        name: name.into(),
+        site,
+        offset,
+        target: Target::Expr(Part::Value),
+        in_block: true,
+    };
     let source = RecordSource { symbol: String::new(), source: "src/main.rs:1:1".into(), text: "x".into() };
     let unit = UnitName { package: "fake".into(), version: "1.0.0".into(), kind: "bin".into(), crate_name: "fake".into(), test: false };
     let container = Container {

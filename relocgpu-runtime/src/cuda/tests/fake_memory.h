@@ -1,6 +1,6 @@
 /* Memory of the fake driver: every block is known, and what is outside of one is out of bounds. */
 
-enum block_kind { DEVICE, POOL, PINNED, GLOBAL };
+enum block_kind { DEVICE, POOL, PINNED, GLOBAL, REGISTERED };
 struct block { ptr at; size_t bytes; enum block_kind kind; struct context *context; };
 static struct block *blocks;
 static int block_count;
@@ -40,6 +40,14 @@ int cuMemAlloc_v2(ptr *at, size_t n) { CALL(1); return allocate(at, n, DEVICE); 
 int cuMemFree_v2(ptr at) { CALL(1); NEED(drop_block(at, DEVICE), INVALID_VALUE); fake_blocks_live--; return 0; }
 int cuMemHostAlloc(void **at, size_t n, unsigned flags) { CALL(1); fake_pinned_live++; *at = (void *)add_block(malloc(n), n, PINNED, current()); return 0; }
 int cuMemFreeHost(void *at) { CALL(1); NEED(drop_block((ptr)at, PINNED), INVALID_VALUE); fake_pinned_live--; return 0; }
+/* For all contexts and mapped (1 | 2); whole pages, once. */
+int cuMemHostRegister_v2(void *at, size_t n, unsigned flags) {
+    CALL(1);
+    NEED(flags == 3 && n && n % 4096 == 0 && (ptr)at % 4096 == 0, INVALID_VALUE);
+    NEED(!block_of((ptr)at, 1), ALREADY_REGISTERED);
+    add_block(at, n, REGISTERED, current());
+    return 0;
+}
 int cuMemHostGetDevicePointer_v2(ptr *at, void *host, unsigned flags) { CALL(1); NEED(!flags && block_of((ptr)host, 1), INVALID_VALUE); *at = (ptr)host; return 0; }
 int cuMemGetInfo_v2(size_t *available, size_t *total) { CALL(1); *available = *total = (size_t)1 << 40; return 0; }
 int cuPointerGetAttribute(void *out, int a, ptr at) {

@@ -82,3 +82,21 @@ fn a_launch_is_what_grid_and_manifest_say() {
     assert!(fake.log().contains(&"launch scale 1x1x1 1x1x1 0".to_owned()));
     cuda.synchronize().unwrap();
 }
+
+/// Registered once, for all devices; each has its address.
+#[test]
+fn mapped_memory_is_registered_once_for_all_devices() {
+    let fake = Fake::new();
+    fake.set("fake_devices", 2);
+    fake.set("fake_native_atomics", 1);
+    let driver = fake.driver();
+    let devices = [0, 1].map(|ordinal| fake.cuda_of(driver.clone(), ordinal));
+    let memory = crate::host_ref::mapped::raw_mapped([7u64; 600]);
+    assert_eq!((memory.data.addr() % 4096, memory.bytes), (0, 8192));
+    for cuda in &devices {
+        assert_eq!(cuda.map(memory.data, memory.bytes).unwrap(), memory.data.addr() as u64);
+        assert!(cuda.host_native_atomics());
+    }
+    let odd = devices[0].map(memory.data.wrapping_add(8), memory.bytes).unwrap_err().to_string();
+    assert!(odd.contains("cuMemHostRegister"), "{odd}");
+}

@@ -36,7 +36,7 @@ pub fn upload(cuda: &Cuda, values: &[f32]) -> DevicePtr {
 }
 
 pub fn words(slots: &[u64], interiors: &[u64]) -> Words {
-    Words { slots: slots.to_vec(), interiors: interiors.to_vec() }
+    Words { slots: slots.to_vec(), interiors: interiors.to_vec(), all: Vec::new() }
 }
 
 pub const RECORDS: &[(&str, Site, u64)] =
