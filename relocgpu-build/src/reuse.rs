@@ -83,3 +83,68 @@ fn store(path: &Path, bytes: Option<Vec<u8>>) {
         let _ = fs::write(path, bytes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Image;
+    use relocgpu_runtime::contract::manifest::UnitName;
+
+    /// A job with one input and one object, both in `folder`.
+    fn job(folder: &Path) -> Job {
+        fs::write(folder.join("root.bc"), "1").unwrap();
+        Job {
+            unit: UnitName { package: "p".into(), version: "1.0.0".into(), kind: "lib".into(), crate_name: "p".into(), test: false },
+            root: folder.join("root.bc"),
+            libraries: Vec::new(),
+            std: Vec::new(),
+            architectures: vec![75],
+            cpu_levels: Vec::new(),
+            line_info: false,
+            keep: None,
+            out_dir: folder.to_owned(),
+        }
+    }
+
+    /// Whether the outcome was made, not reused.
+    fn is_made(job: &Job, rustc: &str) -> bool {
+        let toolchain = Toolchain { version: rustc.to_owned(), llvm_dir: PathBuf::new(), std: Vec::new() };
+        let mut made = false;
+        let outcome = outcome(job, &toolchain, || {
+            made = true;
+            let object = job.out_dir.join("image.o");
+            fs::write(&object, "").unwrap();
+            Ok(Outcome::Built(Image { objects: vec![object], is_referred_to: true }))
+        });
+        assert!(matches!(outcome, Ok(Outcome::Built(_))));
+        made
+    }
+
+    #[test]
+    fn an_outcome_holds_until_something_that_it_follows_from_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut job = job(folder.path());
+        assert!(is_made(&job, "rustc 1") && !is_made(&job, "rustc 1"));
+        assert!(is_made(&job, "rustc 2"), "another compiler");
+        fs::write(&job.root, "12").unwrap();
+        assert!(is_made(&job, "rustc 2"), "another input");
+        job.architectures.push(80);
+        assert!(is_made(&job, "rustc 2"), "another job");
+        fs::remove_file(folder.path().join("image.o")).unwrap();
+        assert!(is_made(&job, "rustc 2"), "an object is gone");
+        assert!(!is_made(&job, "rustc 2"));
+        job.keep = Some(folder.path().join("kept"));
+        assert!(is_made(&job, "rustc 2") && is_made(&job, "rustc 2"), "intermediates are wanted");
+    }
+
+    #[test]
+    fn a_failed_run_leaves_nothing_to_reuse() {
+        let folder = tempfile::tempdir().unwrap();
+        let job = job(folder.path());
+        assert!(is_made(&job, "rustc"));
+        fs::write(&job.root, "12").unwrap();
+        let toolchain = Toolchain { version: "rustc".to_owned(), llvm_dir: PathBuf::new(), std: Vec::new() };
+        assert!(outcome(&job, &toolchain, || Err(Error::NotABuildScript { variable: "OUT_DIR" })).is_err());
+        assert!(is_made(&job, "rustc"));
+    }
+}

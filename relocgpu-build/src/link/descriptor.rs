@@ -5,7 +5,6 @@ use crate::error::Error;
 use crate::llvm::constant::{Constants, Flat};
 use crate::llvm::{self, Value};
 use inkwell::module::Module;
-use inkwell::values::GlobalValue;
 use relocgpu_runtime::contract::layout::{FieldLayout, KernelDescriptor, Layout, MAX_DEPTH, ParamDescriptor, TypeLayout};
 use relocgpu_runtime::contract::manifest::Param;
 use relocgpu_runtime::contract::names::instance_arguments;
@@ -42,8 +41,8 @@ impl Reader {
         let returned = llvm::instructions(function).last()?.operands();
         let [text] = returned[..] else { return None };
         let [pointer, length] = text.operands()[..] else { return None };
-        let (global, past) = self.constants.pointer(pointer)?;
-        self.text(global.as_global()?, past, length.as_u64()?)
+        let (text, start) = self.open(pointer)?;
+        utf8(&text, start, length.as_u64()?)
     }
 
     fn read_kernel(&self, at: Value) -> Option<Descriptor> {
@@ -70,9 +69,7 @@ impl Reader {
     }
 
     fn layout(&self, flat: &Flat, at: usize, depth: u32) -> Option<Layout> {
-        let (global, past) = flat.address(at)?;
-        let flat = self.constants.flatten(global.as_global()?)?;
-        let start = usize::try_from(past).ok()?;
+        let (flat, start) = self.follow(flat, at)?;
         if depth == MAX_DEPTH {
             return None;
         }
@@ -90,8 +87,17 @@ impl Reader {
         })
     }
 
-    fn open<'c>(&self, at: Value<'c>) -> Option<(Flat<'c>, usize)> {
-        let (global, past) = self.constants.pointer(at)?;
+    /// The memory that a constant pointer leads to, and where in it.
+    fn open<'c>(&self, pointer: Value<'c>) -> Option<(Flat<'c>, usize)> {
+        self.memory(self.constants.pointer(pointer)?)
+    }
+
+    /// The same of the word at `at`.
+    fn follow<'c>(&self, flat: &Flat<'c>, at: usize) -> Option<(Flat<'c>, usize)> {
+        self.memory(flat.address(at)?)
+    }
+
+    fn memory<'c>(&self, (global, past): (Value<'c>, i64)) -> Option<(Flat<'c>, usize)> {
         Some((self.constants.flatten(global.as_global()?)?, usize::try_from(past).ok()?))
     }
 
@@ -100,9 +106,7 @@ impl Reader {
         if length == 0 {
             return Some(Vec::new());
         }
-        let (global, past) = flat.address(at)?;
-        let elements = self.constants.flatten(global.as_global()?)?;
-        let start = usize::try_from(past).ok()?;
+        let (elements, start) = self.follow(flat, at)?;
         (0..usize::try_from(length).ok()?).map(|i| read(&elements, start + i * stride)).collect()
     }
 
@@ -111,13 +115,12 @@ impl Reader {
         if length == 0 {
             return Some(String::new());
         }
-        let (global, past) = flat.address(at)?;
-        self.text(global.as_global()?, past, length)
+        let (text, start) = self.follow(flat, at)?;
+        utf8(&text, start, length)
     }
+}
 
-    fn text(&self, global: GlobalValue, past: i64, length: u64) -> Option<String> {
-        let flat = self.constants.flatten(global)?;
-        let start = usize::try_from(past).ok()?;
-        String::from_utf8(flat.bytes.get(start..start.checked_add(usize::try_from(length).ok()?)?)?.to_vec()).ok()
-    }
+fn utf8(flat: &Flat, start: usize, length: u64) -> Option<String> {
+    let end = start.checked_add(usize::try_from(length).ok()?)?;
+    String::from_utf8(flat.bytes.get(start..end)?.to_vec()).ok()
 }
