@@ -101,6 +101,7 @@ mod tests {
             architectures: vec![75],
             cpu_levels: Vec::new(),
             line_info: false,
+            delivery: Default::default(),
             keep: None,
             out_dir: folder.to_owned(),
         }

@@ -5,7 +5,18 @@ use check::{Check, checks};
 use relocgpu_runtime::prelude::*;
 
 pub fn checks() -> Vec<Check> {
-    checks![basic, remainder, remainder_in_64, roundings, comparisons, casts_to_integers, casts_from_integers, doubles]
+    checks![
+        basic,
+        remainder,
+        remainder_in_64,
+        roundings,
+        comparisons,
+        casts_to_integers,
+        casts_from_integers,
+        doubles,
+        powers,
+        powers_in_64
+    ]
 }
 
 /// A NaN's payload is not fixed by the standard: all NaNs count as one.
@@ -73,6 +84,15 @@ fn in_64(a: f64, b: f64) -> [u64; 6] {
     [bits64(a + b), bits64(a * b - b), bits64(a / b), bits64(a.abs().sqrt()), bits(a as f32).into(), bits64(f64::from(b as f32))]
 }
 
+/// Powers of integers are products in a fixed order, the same on the host: `compiler_builtins` has them for both.
+fn raise(a: f32, b: f32) -> [u32; 5] {
+    [bits(a.powi(b as i32)), bits(a.powi(b as i8 as i32)), bits(a.powi(7)), bits(a.powi(-3)), bits(a.powi(0))]
+}
+
+fn raise_in_64(a: f64, b: f64) -> [u64; 5] {
+    [bits64(a.powi(b as i32)), bits64(a.powi(b as i8 as i32)), bits64(a.powi(11)), bits64(a.powi(-2)), bits64(a.powi(1))]
+}
+
 const F32: [f32; 12] = [0.0, -0.0, 1.0, -1.5, 0.1, 3.0e38, 1.0e-40, 255.5, -129.25, f32::INFINITY, f32::NAN, 1.000_000_1];
 const F64: [f64; 11] = [0.0, -0.0, 1.0, -1.5, 0.1, 1.0e308, 1.0e-310, 255.5, f64::NEG_INFINITY, f64::NAN, 1.0 + f64::EPSILON];
 
@@ -100,3 +120,21 @@ binary_check!(
     check::equal
 );
 binary_check!(doubles, doubles_kernel, in_64, f64, [u64; 6], F64, check::equal);
+binary_check!(
+    powers,
+    powers_kernel,
+    raise,
+    f32,
+    [u32; 5],
+    [0.0f32, -0.0, 1.000_01, -1.5, 0.3, 7.0, -12.0, 40.5, 1e-9, -3e9, f32::INFINITY, f32::NAN],
+    check::equal
+);
+binary_check!(
+    powers_in_64,
+    powers64_kernel,
+    raise_in_64,
+    f64,
+    [u64; 5],
+    [0.0f64, -0.0, 1.000_01, -1.5, 0.3, 7.0, -12.0, 40.5, 1e-9, -3e9, f64::INFINITY, f64::NAN],
+    check::equal
+);
