@@ -10,6 +10,7 @@
 //! and formatting before `core`, which would otherwise bring its own, arithmetic before the libraries that do it.
 
 mod descriptor;
+mod exports;
 mod formatters;
 mod libcalls;
 mod markers;
@@ -21,6 +22,7 @@ use crate::job::Job;
 use crate::llvm;
 use crate::step;
 use crate::symbols::PANIC_INTERFACE;
+use exports::Exports;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
@@ -94,11 +96,12 @@ pub(crate) fn run<'c>(context: &'c Context, job: &Job) -> Result<Option<Linked<'
     }
     let kept = markers::strip_to(&module, &marked);
     drop_dead(&module, &machine)?;
-    link_crates(&module, &job.libraries)?;
+    let exports = link_crates(&module, &job.libraries)?;
     // What only the messages of panics refer to must not pull in `core::fmt`.
     panics::replace(&module);
     formatters::forget(&module);
     drop_dead(&module, &machine)?;
+    exports.check(&module)?;
     rust_std::link(&module, &job.std)?;
     let kernels = markers::describe(&module, &marked)?;
     for function in PANIC_INTERFACE.iter().filter_map(|name| module.get_function(name)) {
@@ -109,15 +112,18 @@ pub(crate) fn run<'c>(context: &'c Context, job: &Job) -> Result<Option<Linked<'
     Ok(Some(Linked { module, kernels, machine }))
 }
 
-/// Links the crates that the unit depends on.
-fn link_crates(module: &Module, libraries: &[std::path::PathBuf]) -> Result<(), Error> {
-    let link = |path: &std::path::PathBuf| {
+/// Links the crates that the unit depends on; returns what they export.
+fn link_crates(module: &Module, libraries: &[std::path::PathBuf]) -> Result<Exports, Error> {
+    let mut exports = Exports::default();
+    for path in libraries {
         step::begin(format!("linking {}", path.display()));
-        link_in(module, &read(path)?, &path.to_string_lossy())
-    };
-    libraries.iter().try_for_each(link)?;
+        link_prepared(module, &read(path)?, &path.to_string_lossy(), |library| exports.note(library, path))?;
+    }
     // Which float functions they call is known only now, so the device library, which has them, is asked again.
-    if libcalls::call_math(module) { libraries.iter().try_for_each(link) } else { Ok(()) }
+    if libcalls::call_math(module) {
+        libraries.iter().try_for_each(|path| link_in(module, &read(path)?, &path.to_string_lossy()))?;
+    }
+    Ok(exports)
 }
 
 fn link_in(module: &Module, bitcode: &[u8], name: &str) -> Result<(), Error> {

@@ -54,14 +54,15 @@ pub(crate) fn define_externals_once(module: &Module) {
     globals(module).into_iter().filter(|g| !Value::from(*g).name().starts_with("llvm.")).for_each(|g| each(g.as_value_ref()));
 }
 
-/// Names of the functions that a module defines for others.
+/// Names of the functions and globals that a module defines for others.
 pub(crate) fn external_definitions(module: &Module) -> Vec<String> {
-    let external = |function: &FunctionValue| {
-        let raw = function.as_value_ref();
+    let external = |value: &Value| {
+        let raw = value.raw();
         let local = matches!(ffi!(LLVMGetLinkage; raw), LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage);
         ffi!(LLVMIsDeclaration; raw) == 0 && !local
     };
-    functions(module).into_iter().filter(external).map(|function| Value::from(function).name()).collect()
+    let all = functions(module).into_iter().map(Value::from).chain(globals(module).into_iter().map(Value::from));
+    all.filter(external).map(|value| value.name()).collect()
 }
 
 /// Moves what `into` refers to out of `from`. Call [`define_externals_once`] on `from` before.
