@@ -6,8 +6,10 @@
 //! | program, test, example, bench | `lib<name>.a` each | `rustc-link-arg-<kind>` |
 //!
 //! The macros' code refers to the image's symbol, which pulls the member out of the archive, and only in the executable
-//! that belongs to it. An image that holds nothing but instances of other packages' kernels is referred to by nothing
-//! and is linked whole.
+//! that belongs to it. The launch of another package's generic kernel refers to that package's image, so an image with
+//! such instances is linked whole, into every executable that cargo gives the instruction to: each test, each example,
+//! unit tests beside the program itself. Where it does not belong, its host words may be missing; they are weak there,
+//! and the runtime passes over an image without them.
 
 use crate::device_pass::{BitcodeUnit, TargetKind};
 use crate::env::Env;
@@ -70,7 +72,7 @@ fn undefined(objects: &[impl AsRef<Path>]) -> Result<BTreeSet<String>, Error> {
         let path = path.as_ref();
         let bytes = fs::read(path).map_err(Error::file("read", path))?;
         let file = object::File::parse(&*bytes).map_err(|source| Error::Object { path: path.to_owned(), source })?;
-        for symbol in file.symbols().filter(|s| s.is_global()) {
+        for symbol in file.symbols().filter(|s| s.is_global() && !s.is_weak()) {
             let Ok(name) = symbol.name() else { continue };
             let set = if symbol.is_undefined() { &mut wanted } else { &mut defined };
             set.insert(name.to_owned());

@@ -11,6 +11,7 @@
 //! ```
 //!
 //! Host items are declared hidden: the linker resolves them inside the program, keeps them, and exports none of them.
+//! They are weak in an image that may be linked into other programs than its own (see the archive step).
 //! Container and index are in `llvm.used`, which sets the flag that keeps their sections where others are collected.
 
 use crate::deliver;
@@ -61,7 +62,7 @@ pub(crate) fn run(unit: Unit, code: Code, out_dir: &Path) -> Result<Image, Error
     for level in &native.levels {
         objects.push(write(out_dir, &format!("{}.o", level.name), &level.object)?);
     }
-    Ok(Image { objects, is_referred_to: has_own_kernels(&unit.manifest) })
+    Ok(Image { objects, is_referred_to: has_only_own_kernels(&unit.manifest) })
 }
 
 fn write(out_dir: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
@@ -70,10 +71,10 @@ fn write(out_dir: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Whether the unit's own crate defines any of its kernels.
-fn has_own_kernels(manifest: &Manifest) -> bool {
+/// Whether the unit's own crate defines all of its kernels: none is an instance of another crate's.
+fn has_only_own_kernels(manifest: &Manifest) -> bool {
     let own = format!("{}::", manifest.unit.crate_name);
-    manifest.kernels.iter().any(|kernel| kernel.name.starts_with(&own))
+    manifest.kernels.iter().all(|kernel| kernel.name.starts_with(&own))
 }
 
 /// The image's module, in the making.
@@ -95,7 +96,7 @@ impl<'c> Writer<'c> {
         bytes.set_section(Some(CONTAINER_SECTION));
         bytes.set_alignment(CONTAINER_ALIGN as u32);
 
-        let host: Vec<_> = unit.source_map.records.iter().map(|source| self.hidden(&source.symbol)).collect();
+        let host: Vec<_> = unit.source_map.records.iter().map(|source| self.host_item(unit, &source.symbol)).collect();
         let fields = [
             self.context.i32_type().const_int(u64::from(SCHEMA), false).into(),
             self.context.i32_type().const_zero().into(),
@@ -157,6 +158,15 @@ impl<'c> Writer<'c> {
 
     fn null(&self) -> BasicValueEnum<'c> {
         self.context.ptr_type(AddressSpace::default()).const_null().into()
+    }
+
+    /// The address of an item of the program.
+    fn host_item(&self, unit: &Unit, symbol: &str) -> BasicValueEnum<'c> {
+        let item = self.declared(symbol);
+        if !has_only_own_kernels(&unit.manifest) {
+            item.set_linkage(Linkage::ExternalWeak);
+        }
+        item.as_pointer_value().into()
     }
 
     /// The address of a symbol that another object defines.

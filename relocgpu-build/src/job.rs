@@ -68,7 +68,7 @@ impl Outcome {
 pub struct Image {
     /// Its object files.
     pub objects: Vec<PathBuf>,
-    /// Whether the unit's own crate defines any of its kernels: its code then refers to the image's symbol. An image of
-    /// foreign instances only is referred to by nothing and must be linked whole.
+    /// Whether the unit's own crate defines all of its kernels: whoever launches them refers to the image's symbol. Nothing
+    /// does for instances of other crates' kernels, so an image with any of those must be linked whole.
     pub is_referred_to: bool,
 }

@@ -49,6 +49,12 @@ impl Image {
         unsafe { *self.raw.host_table.add(record) }
     }
 
+    /// Whether the words of the host table are there. They are weak in an image with instances of other packages' kernels,
+    /// which the build links into each test and example of its package, not only where it belongs.
+    pub fn is_complete(&self) -> bool {
+        (0..self.raw.host_table_len).all(|record| !self.host_word(record).is_null())
+    }
+
     /// What messages call the image: `photo 0.1.0 (lib photo)`.
     pub fn name(&self) -> String {
         let unit = &self.container.manifest.unit;
@@ -70,14 +76,14 @@ pub(crate) fn all() -> &'static [Result<Image>] {
     IMAGES.get_or_init(|| index().into_iter().map(|raw| unsafe { Image::read(raw) }).collect())
 }
 
-/// The images that could be read.
+/// The images that could be read and belong here.
 pub(crate) fn readable() -> impl Iterator<Item = &'static Image> {
-    all().iter().filter_map(|image| image.as_ref().ok())
+    all().iter().filter_map(|image| image.as_ref().ok()).filter(|image| image.is_complete())
 }
 
 /// The decoded form of a linked image.
 pub(crate) fn of(raw: &'static RawImage) -> Result<&'static Image> {
-    if let Some(image) = readable().find(|image| std::ptr::eq(image.raw, raw)) {
+    if let Some(image) = all().iter().filter_map(|image| image.as_ref().ok()).find(|image| std::ptr::eq(image.raw, raw)) {
         return Ok(image);
     }
     let unreadable = all().iter().find_map(|image| image.as_ref().err());
@@ -135,4 +141,19 @@ fn bounds() -> (*const u8, *const u8) {
         );
     }
     (start, stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::test_image::{Item, image};
+
+    extern "C-unwind" fn one() -> u64 {
+        1
+    }
+
+    #[test]
+    fn an_image_without_its_host_words_belongs_to_another_program() {
+        assert!(image(&[]).is_complete() && image(&[Item::Value("a", one)]).is_complete());
+        assert!(!image(&[Item::Value("a", one), Item::Null("b")]).is_complete());
+    }
 }
