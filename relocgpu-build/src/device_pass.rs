@@ -15,6 +15,8 @@ mod folder;
 mod lockfile;
 mod metadata;
 mod skip_set;
+mod stand_alone;
+mod sweep;
 mod targets;
 mod unit;
 mod watch;
@@ -28,6 +30,7 @@ use cargo::{Compiled, Nested};
 use relocgpu_runtime::contract::manifest::Rejection;
 use relocgpu_runtime::contract::names::DEVICE_CFG;
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::Instant;
 pub(crate) use unit::{BitcodeUnit, TargetKind};
@@ -46,31 +49,42 @@ pub(crate) struct DevicePass {
     pub unfinished: bool,
     /// Root of the workspace, to which source paths of members are relative.
     pub workspace_root: PathBuf,
+    /// Lists of the sources of the package's units.
+    pub own_lists: Vec<PathBuf>,
+    /// Keeps the device target folder, and the bitcode in it, from being cleaned up.
+    pub _in_use: Option<File>,
 }
 
 /// Runs the pass.
 pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &Builder) -> Result<DevicePass, Error> {
     let started = Instant::now();
-    let metadata = metadata::read(env)?;
+    let metadata = metadata::read(env, parent)?;
     let package = metadata.own(env)?;
     let lock = lockfile::find(env, &metadata, parent)?;
-    let tools = folder::tools(env, toolchain)?;
-    let nested = Nested { env, lock: &lock, tools: &tools, package_id: &package.id, flags: rustflags(env, builder) };
+    let manifest = if lock.is_own { env.manifest_dir.join("Cargo.toml") } else { stand_alone::write(env, &lock)? };
+    let (tools, in_use) = folder::tools(env, toolchain)?;
+    let flags = rustflags(env, builder);
+    let nested = Nested { env, parent, tools: &tools, manifest: &manifest, locked: lock.is_own, package_id: &package.id, flags };
 
-    let programs = targets::library_and_programs(env, package);
+    let programs = targets::library_and_programs(env, package, lock.is_own);
     // Tests of a dependency are nobody's business.
-    let tests = if lock.copy.is_none() { targets::tests_with_kernels(env, package) } else { None };
+    let tests = if lock.is_own { targets::tests_with_kernels(env, package) } else { None };
     let selections: Vec<_> =
         tests.iter().map(|tests| with_library_and_programs(&tests.selection)).chain([programs.selection.clone()]).collect();
-    let question = format!("{selections:?}{:?}{}", env.features, tools.target_dir(&nested.flags).display());
+    let question = format!("{selections:?}{:?}{:?}{}", env.features, parent.configs, tools.target_dir(&nested.flags).display());
     let skipped = skip_set::recall(env, &question).unwrap_or_else(|| {
         let graph = selections.iter().find_map(|selection| nested.unit_graph(selection)).unwrap_or_default();
         skip_set::compute(&graph, &package.id).join(",")
     });
     let target_dir = tools.target_dir(&format!("{}\0{skipped}", nested.flags));
+    sweep::mark_used(&target_dir)?;
 
-    let mut pass =
-        DevicePass { watch: BTreeSet::from([lock.path.clone()]), workspace_root: metadata.workspace_root.clone(), ..DevicePass::default() };
+    let mut pass = DevicePass {
+        watch: watch::settings(env, parent, &lock.path)?,
+        workspace_root: metadata.workspace_root.clone(),
+        _in_use: Some(in_use),
+        ..DevicePass::default()
+    };
     let mut compile = |plan: &targets::Plan| {
         let compiled = nested.check(&target_dir, &skipped, plan)?;
         pass.watch.extend(watch::files(env, &metadata, &target_dir, &compiled));
@@ -103,7 +117,11 @@ fn with_library_and_programs(tests: &[String]) -> Vec<String> {
 impl DevicePass {
     /// Takes the units of one nested compile; those that it should have made and has not are rejected.
     fn add(&mut self, plan: &targets::Plan, units: artifacts::Units, compiled: &Compiled, nested: &Nested) {
-        self.units.extend(units.with_kernels.into_iter().filter(|unit| plan.units.contains(&unit.name)));
+        // The second compile has the library and the programs again; of the tests it may have more than were asked for.
+        let is_new = |unit: &BitcodeUnit| self.units.iter().all(|known| known.name != unit.name);
+        let new: Vec<_> = units.with_kernels.into_iter().filter(is_new).collect();
+        self.units.extend(new);
+        self.own_lists.extend(units.lists);
         if !compiled.errors.is_empty() {
             let text = format!("{}\n{}", compiled.errors.join("\n"), nested.again());
             let missing = plan.units.iter().filter(|unit| !units.all.contains(unit));
@@ -127,10 +145,6 @@ fn rustflags(env: &Env, builder: &Builder) -> String {
     ]
     .map(str::to_owned)
     .to_vec();
-    if env.debug_assertions {
-        // An optimised compile would turn them off.
-        flags.push("-Cdebug-assertions=on".to_owned());
-    }
     flags.extend(inherited(&env.rustflags));
     for cfg in std::iter::once(DEVICE_CFG).chain(builder.cfgs.iter().map(String::as_str)) {
         flags.extend(["--cfg".to_owned(), cfg.to_owned()]);

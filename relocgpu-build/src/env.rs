@@ -23,7 +23,20 @@ pub(crate) const LOCKFILE: &str = "RELOCGPU_LOCKFILE";
 pub(crate) const ALLOW_LLVM: &str = "RELOCGPU_ALLOW_LLVM";
 
 /// What a user may set and change between two builds.
-const WATCHED: [&str; 5] = [KEEP, LOCKFILE, ALLOW_LLVM, "DOCS_RS", "RUSTC_WRAPPER"];
+///
+/// Not `DOCS_RS` and `RUSTC_WRAPPER`, which skip the pass: a build script that has run it is good for an editor too, and
+/// one that has not runs again in the next build anyway.
+const WATCHED: [&str; 3] = [KEEP, LOCKFILE, ALLOW_LLVM];
+/// What changes how crates are compiled and leaves no trace in a build script's fingerprint.
+const FLAGS: [&str; 7] = [
+    "RUSTFLAGS",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_BUILD_RUSTFLAGS",
+    "CARGO_PROFILE_DEV_DEBUG_ASSERTIONS",
+    "CARGO_PROFILE_DEV_OVERFLOW_CHECKS",
+    "CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS",
+    "CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS",
+];
 
 /// Who started this process.
 pub(crate) enum Role {
@@ -65,8 +78,6 @@ pub(crate) struct Env {
     pub rustc: PathBuf,
     /// Enabled features.
     pub features: Vec<String>,
-    /// Whether the package is compiled with debug assertions.
-    pub debug_assertions: bool,
     /// The user's flags for rustc, from whatever source.
     pub rustflags: Vec<String>,
     /// See [`KEEP`].
@@ -79,6 +90,10 @@ pub(crate) struct Env {
     pub wrapper_name: String,
     /// Whether docs.rs builds the package.
     pub docs_rs: bool,
+    /// Whether Miri interprets the program.
+    pub miri: bool,
+    /// Cargo's standard profile that the build's profile is or inherits from: `debug` or `release`.
+    pub profile: String,
     /// `LD_LIBRARY_PATH` as it came.
     pub library_path: Option<OsString>,
 }
@@ -86,7 +101,10 @@ pub(crate) struct Env {
 impl Env {
     /// Reads the environment and tells cargo which variables matter.
     pub fn read() -> Result<Self, Error> {
-        for name in WATCHED {
+        for name in WATCHED.into_iter().chain(FLAGS) {
+            println!("cargo::rerun-if-env-changed={name}");
+        }
+        for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).filter(|name| name.starts_with(PROFILE)) {
             println!("cargo::rerun-if-env-changed={name}");
         }
         let required = |name: &'static str| var(name).map_err(|_| Error::NotABuildScript { variable: name });
@@ -104,7 +122,6 @@ impl Env {
             cargo: required("CARGO")?.into(),
             rustc: required("RUSTC")?.into(),
             features: list("CARGO_CFG_FEATURE", ','),
-            debug_assertions: var_os("CARGO_CFG_DEBUG_ASSERTIONS").is_some(),
             rustflags: list("CARGO_ENCODED_RUSTFLAGS", '\u{1f}'),
             keep: path(KEEP),
             lockfile: path(LOCKFILE),
@@ -113,6 +130,8 @@ impl Env {
                 .and_then(|v| Path::new(&v).file_name().map(|n| n.to_string_lossy().into_owned()))
                 .unwrap_or_default(),
             docs_rs: var_os("DOCS_RS").is_some(),
+            miri: var_os("CARGO_CFG_MIRI").is_some(),
+            profile: required("PROFILE")?,
             library_path: var_os("LD_LIBRARY_PATH"),
             manifest_dir,
         })
@@ -129,14 +148,19 @@ pub(crate) fn own_program() -> Result<PathBuf, Error> {
     std::env::current_exe().map_err(Error::OwnProgram)
 }
 
+/// Prefix of the user's settings of profiles.
+const PROFILE: &str = "CARGO_PROFILE_";
+
 /// Whether the nested cargo must not inherit a variable: everything by which the outer cargo speaks to this build
-/// script, and every setting of flags, profiles and wrappers that the device pass makes itself.
+/// script, and every setting of flags, folders and wrappers that the device pass makes itself.
 pub(crate) fn belongs_to_outer_build(name: &str) -> bool {
-    const KEPT: [&str; 3] = ["CARGO_HOME", "CARGO_NET_OFFLINE", "CARGO_MAKEFLAGS"];
+    const KEPT: [&str; 2] = ["CARGO_HOME", "CARGO_MAKEFLAGS"];
+    const KEPT_PREFIXES: [&str; 6] = [PROFILE, "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_", "CARGO_SOURCE_"];
     const EXACT: [&str; 10] =
         ["RUSTFLAGS", "TARGET", "HOST", "PROFILE", "OPT_LEVEL", "DEBUG", "NUM_JOBS", "OUT_DIR", "LD_LIBRARY_PATH", "CLIPPY_ARGS"];
     const PREFIXES: [&str; 5] = ["CARGO", "__CARGO", "DEP_", "RUSTC", "RUSTDOC"];
-    !KEPT.contains(&name) && (EXACT.contains(&name) || PREFIXES.iter().any(|p| name.starts_with(p)))
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|p| name.starts_with(p));
+    !KEPT.contains(&name) && !begins(&KEPT_PREFIXES) && (EXACT.contains(&name) || begins(&PREFIXES))
 }
 
 /// Removes from a command what [`belongs_to_outer_build`].
@@ -162,13 +186,14 @@ impl Env {
             cargo: "cargo".into(),
             rustc: "rustc".into(),
             features: Vec::new(),
-            debug_assertions: false,
             rustflags: Vec::new(),
             keep: None,
             lockfile: None,
             allow_llvm: false,
             wrapper_name: String::new(),
             docs_rs: false,
+            miri: false,
+            profile: "debug".to_owned(),
             library_path: None,
         }
     }
@@ -179,12 +204,12 @@ mod tests {
     use super::belongs_to_outer_build;
 
     #[test]
-    fn the_nested_cargo_inherits_the_home_and_the_jobserver_only() {
-        for name in ["CARGO_HOME", "CARGO_MAKEFLAGS", "PATH", "RUSTUP_TOOLCHAIN", "HOME", "CC"] {
+    fn the_nested_cargo_inherits_home_jobserver_profiles_and_registries_only() {
+        let inherited = ["CARGO_HOME", "CARGO_MAKEFLAGS", "CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "CARGO_SOURCE_CRATES_IO_REPLACE_WITH"];
+        for name in inherited.into_iter().chain(["PATH", "RUSTUP_TOOLCHAIN", "HOME", "CC"]) {
             assert!(!belongs_to_outer_build(name), "{name}");
         }
-        for name in ["CARGO", "CARGO_TARGET_DIR", "CARGO_PROFILE_DEV_LTO", "DEP_Z_ROOT", "RUSTC_BOOTSTRAP", "RUSTC", "OUT_DIR", "__CARGO_X"]
-        {
+        for name in ["CARGO", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET", "DEP_Z_ROOT", "RUSTC_BOOTSTRAP", "RUSTC", "OUT_DIR", "__CARGO_X"] {
             assert!(belongs_to_outer_build(name), "{name}");
         }
     }

@@ -45,6 +45,8 @@ impl From<Error> for Stopped {
     }
 }
 
+/// What cargo says where a lock file does not do; its advice speaks of `--offline` too.
+const LOCKED: &str = "--locked was passed";
 /// The remedy for what should not happen.
 const OUR_BUG: &str = "this is a fault of relocgpu: please report it with this text";
 
@@ -205,7 +207,7 @@ pub(crate) enum Error {
         what: String,
     },
     /// The lowering process died.
-    #[error("{unit}: the lowering process died ({status}) while {doing}\n{stderr}\nthe input is kept: {}\nhelp: {OUR_BUG}", job.display())]
+    #[error("{unit}: the lowering process died ({status}) while {doing}\n{stderr}\nthe input is kept: {}\nhelp: {}", job.display(), died_help(status))]
     Died {
         /// The unit.
         unit: String,
@@ -247,7 +249,7 @@ pub(crate) enum Error {
 impl Error {
     /// Whether the nested cargo lacks a package that the outer build has not downloaded.
     pub fn is_missing_download(&self) -> bool {
-        matches!(self, Self::NestedCargo { stderr, .. } if stderr.contains("offline"))
+        matches!(self, Self::NestedCargo { stderr, .. } if stderr.contains("offline") && !stderr.contains(LOCKED))
     }
 
     /// What matters most, in one line.
@@ -275,13 +277,47 @@ impl Error {
     }
 }
 
+/// The remedy for a dead lowering process. Nothing in it kills: that comes from outside, mostly for want of memory.
+fn died_help(status: &str) -> &'static str {
+    if status.contains("SIGKILL") || status.contains("SIGTERM") {
+        "something ended it from outside: if the machine ran out of memory, build with fewer jobs (`cargo build -j 1`)"
+    } else {
+        OUR_BUG
+    }
+}
+
 /// The remedy for the two usual failures of a nested cargo, else a general one.
 fn nested_help(stderr: &str) -> &'static str {
-    if stderr.contains("offline") {
-        "the device pass works offline with what the outer build has downloaded: run `cargo fetch` and build again; with `cargo install`, add `--locked`"
-    } else if stderr.contains("--locked") {
+    if stderr.contains(LOCKED) {
         "the device pass uses the lock file as the outer build left it: run `cargo build` without `--config` or `--frozen` once, or `cargo update`"
+    } else if stderr.contains("offline") {
+        "the device pass works offline with what the outer build has downloaded: run `cargo fetch` and build again; with `cargo install`, add `--locked`"
     } else {
-        "run the command above in the package's folder to see it fail by itself"
+        "run the command above where you ran cargo to see it fail by itself"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, died_help, nested_help};
+
+    #[test]
+    fn a_lock_that_does_not_do_is_no_missing_download() {
+        let locked = "error: cannot update the lock file /w/Cargo.lock because --locked was passed to prevent this\n\
+                      help: to generate the lock file without accessing the network, remove the --locked flag and use --offline instead.";
+        let offline = "error: failed to download `x v1.0.0`\nCaused by: attempting to make an HTTP request, but --offline was specified";
+        for (stderr, is_missing, help) in [(locked, false, "cargo update"), (offline, true, "cargo fetch")] {
+            let error = Error::NestedCargo { package: "p".into(), command: "cargo check".into(), stderr: stderr.into() };
+            assert_eq!(error.is_missing_download(), is_missing);
+            assert!(nested_help(stderr).contains(help));
+        }
+    }
+
+    #[test]
+    fn what_ended_a_process_from_outside_is_no_fault_of_ours() {
+        use std::os::unix::process::ExitStatusExt;
+        let help = |signal| died_help(&std::process::ExitStatus::from_raw(signal).to_string());
+        assert!(help(9).contains("cargo build -j 1"), "{}", help(9));
+        assert!(help(6).contains("report it") && help(11).contains("report it"));
     }
 }

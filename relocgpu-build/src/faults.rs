@@ -5,8 +5,9 @@ use crate::env::Env;
 use crate::error::Error;
 use relocgpu_runtime::contract::manifest::{Faults, KernelFault, Rejection};
 use relocgpu_runtime::contract::names::{env as word, fnv1a, pass};
+use std::collections::HashSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The faults of all units of the package.
 pub(crate) struct Collected {
@@ -16,6 +17,8 @@ pub(crate) struct Collected {
     /// How the device pass writes the package's folder where it lies outside the workspace.
     remapped: String,
     manifest_dir: PathBuf,
+    /// Sources of the package's units.
+    sources: HashSet<PathBuf>,
 }
 
 impl Collected {
@@ -26,6 +29,7 @@ impl Collected {
             workspace_root: pass.workspace_root.clone(),
             remapped: format!("{}@{}/", env.package, env.version),
             manifest_dir: env.manifest_dir.clone(),
+            sources: pass.own_lists.iter().flat_map(|list| device_pass::sources(list, &pass.workspace_root)).collect(),
         }
     }
 
@@ -51,8 +55,12 @@ impl Collected {
         Ok(())
     }
 
+    /// Other members of the workspace may lie inside this package's folder, and own sources outside of it.
     fn is_own(&self, fault: &KernelFault) -> bool {
-        fault.file.starts_with(&self.remapped) || self.workspace_root.join(&fault.file).starts_with(&self.manifest_dir)
+        let file = self.workspace_root.join(&fault.file);
+        let nearest = || file.ancestors().skip(1).find(|dir| dir.join("Cargo.toml").is_file());
+        let is_inside = file.is_file() && nearest() == Some(Path::new(&self.manifest_dir));
+        fault.file.starts_with(&self.remapped) || self.sources.contains(&file) || is_inside
     }
 
     /// Whether any kernel of the unit can carry a message: its own sources have the attribute.
@@ -71,5 +79,36 @@ impl Collected {
         fs::write(&path, &text).map_err(Error::file("write", &path))?;
         println!("cargo::rustc-env={}={}#{:016x}", word::FAULTS, path.display(), fnv1a(text.as_bytes()));
         Ok(pass::REJECTED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_inside_the_root_packages_folder_is_another_package() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("klib/src")).unwrap();
+        fs::create_dir_all(dir.path().join("src/bin")).unwrap();
+        fs::write(dir.path().join("Cargo.toml"), "").unwrap();
+        fs::write(dir.path().join("klib/Cargo.toml"), "").unwrap();
+        for file in ["src/lib.rs", "src/bin/tool.rs", "klib/src/lib.rs"] {
+            fs::write(dir.path().join(file), "").unwrap();
+        }
+        fs::write(dir.path().join("own.d"), "own.bc: src/lib.rs shared/kernels.rs\n").unwrap();
+        let env = Env::of_package(dir.path(), dir.path());
+        let pass = DevicePass { workspace_root: dir.path().to_owned(), own_lists: vec![dir.path().join("own.d")], ..DevicePass::default() };
+        let collected = Collected::new(&env, &pass);
+        let is_own = |file: &str| {
+            let fault = KernelFault { kernel: "k".into(), file: file.into(), line: 1, message: String::new() };
+            collected.is_own(&fault)
+        };
+        for own in ["src/lib.rs", "src/bin/tool.rs", "shared/kernels.rs", "p@1.0.0/src/lib.rs"] {
+            assert!(is_own(own), "{own}");
+        }
+        for foreign in ["klib/src/lib.rs", "q@1.0.0/src/lib.rs"] {
+            assert!(!is_own(foreign), "{foreign}");
+        }
     }
 }

@@ -233,6 +233,8 @@ fn skipped(env: &Env, parent: &Parent) -> Option<&'static str> {
         Some("rust-analyzer runs build scripts for their output only")
     } else if parent.documents() {
         Some("`cargo doc` builds documentation only")
+    } else if env.miri {
+        Some("Miri interprets the host's code only")
     } else {
         None
     }

@@ -11,6 +11,8 @@ pub(crate) struct Parent {
     pub manifest_dir: Option<PathBuf>,
     /// Its subcommand.
     pub subcommand: Option<String>,
+    /// Values of its `--config` options.
+    pub configs: Vec<String>,
 }
 
 impl Parent {
@@ -25,6 +27,7 @@ impl Parent {
                 .map(|m| cwd.as_deref().unwrap_or(Path::new("/")).join(m))
                 .and_then(|m| m.parent().map(Path::to_owned)),
             subcommand: subcommand(&words),
+            configs: values(&words, "--config"),
             cwd,
         }
     }
@@ -50,8 +53,17 @@ fn subcommand(words: &[String]) -> Option<String> {
 }
 
 fn manifest(words: &[String]) -> Option<String> {
-    let at = words.iter().position(|w| w == "--manifest-path").and_then(|i| words.get(i + 1).cloned());
-    at.or_else(|| words.iter().find_map(|w| w.strip_prefix("--manifest-path=").map(str::to_owned)))
+    values(words, "--manifest-path").pop()
+}
+
+/// What stands after each `option`, or behind its `=`. What follows `--` is for others.
+fn values(words: &[String], option: &str) -> Vec<String> {
+    let words: Vec<&String> = words.iter().take_while(|w| *w != "--").collect();
+    let value = |(i, word): (usize, &&String)| match word.strip_prefix(option)? {
+        "" => words.get(i + 1).map(|next| (*next).clone()),
+        rest => rest.strip_prefix('=').map(str::to_owned),
+    };
+    words.iter().enumerate().filter_map(value).collect()
 }
 
 #[cfg(test)]
@@ -75,5 +87,6 @@ mod tests {
     fn the_manifest_is_named_in_two_ways() {
         assert_eq!(manifest(&words("cargo build --manifest-path a/Cargo.toml")).as_deref(), Some("a/Cargo.toml"));
         assert_eq!(manifest(&words("cargo build --manifest-path=b/Cargo.toml")).as_deref(), Some("b/Cargo.toml"));
+        assert_eq!(values(&words("cargo --config a=1 build --config=b.toml -- --config c"), "--config"), ["a=1", "b.toml"]);
     }
 }

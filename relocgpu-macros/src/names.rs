@@ -2,7 +2,7 @@
 //!
 //! | name | spelled |
 //! |---|---|
-//! | image symbol | `__relocgpu_image_<16 hex of the unit>` |
+//! | image symbol | `__relocgpu_image_<16 hex of the unit>_if_undefined_touch_build_rs` |
 //! | link symbol of a `host!` | `__relocgpu_host_<16 hex of the place and the tokens>[_<number>]_<line>_<column>`, `_t` appended in `cfg(test)` |
 //!
 //! The number, from 2 on, tells those apart that one call of a macro by example makes of the same tokens.
@@ -98,7 +98,7 @@ impl Unit {
     pub fn image_symbol(&self, test: bool) -> String {
         let crate_name = self.crate_name.as_deref().unwrap_or_default();
         let text = format!("{}{FIELD}{}{FIELD}{}{FIELD}{crate_name}{FIELD}{test}", self.package, self.version, self.kind);
-        format!("__relocgpu_image_{:016x}", fnv1a(text.as_bytes()))
+        format!("__relocgpu_image_{:016x}_if_undefined_touch_build_rs", fnv1a(text.as_bytes()))
     }
 
     /// Link symbol of a `host!` but for its line and column.

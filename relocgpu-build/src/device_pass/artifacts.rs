@@ -16,6 +16,8 @@ pub(super) struct Units {
     pub with_kernels: Vec<BitcodeUnit>,
     /// The names of all.
     pub all: Vec<UnitName>,
+    /// Lists of the sources of all.
+    pub lists: Vec<PathBuf>,
 }
 
 /// Finds the units of the package.
@@ -45,6 +47,7 @@ pub(super) fn units(env: &Env, package_id: &str, device_dir: &Path, compiled: &C
             libraries.insert(0, (bitcode, is_own));
         }
     }
+    let lists = units.iter().map(|unit| unit.bitcode.with_extension("d")).collect();
     let mut with_kernels = Vec::new();
     for mut unit in units {
         if !mentions_kernel(&unit.bitcode)? {
@@ -55,7 +58,7 @@ pub(super) fn units(env: &Env, package_id: &str, device_dir: &Path, compiled: &C
         unit.libraries = libraries.iter().filter(|(_, is_own)| own_library || !is_own).map(|(path, _)| path.clone()).collect();
         with_kernels.push(unit);
     }
-    Ok(Units { with_kernels, all })
+    Ok(Units { with_kernels, all, lists })
 }
 
 /// `<dir>/lib<crate>-<hash>.rmeta` has its bitcode in `<dir>/<crate>-<hash>.bc`; `None` for host units.

@@ -1,21 +1,25 @@
 //! Starting the nested cargo and reading its messages.
 
 use super::folder::{self, Tools};
-use super::lockfile::{self, Lock};
 use super::targets::Plan;
 use super::{artifacts, metadata};
 use crate::env::{self, Env};
 use crate::error::Error;
+use crate::parent::Parent;
 use relocgpu_runtime::contract::names::DEVICE_CFG;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Cargo on the package, with a clean environment.
-pub(super) fn command(env: &Env) -> Command {
+/// A cargo command on a manifest, with a clean environment, where the outer cargo runs: there lies its configuration.
+pub(super) fn command(env: &Env, parent: &Parent, subcommand: &str, manifest: &Path) -> Command {
     let mut command = Command::new(&env.cargo);
     env::scrub(&mut command);
-    command.current_dir(&env.manifest_dir).env("RUSTC", &env.rustc);
+    let cwd = parent.cwd.as_deref().filter(|dir| dir.is_dir()).unwrap_or(&env.manifest_dir);
+    command.current_dir(cwd).env("RUSTC", &env.rustc).arg(subcommand).arg("--manifest-path").arg(manifest);
+    for config in &parent.configs {
+        command.arg("--config").arg(config);
+    }
     command
 }
 
@@ -85,8 +89,12 @@ struct Diagnostic {
 /// What all nested compiles of one package have in common.
 pub(super) struct Nested<'a> {
     pub env: &'a Env,
-    pub lock: &'a Lock,
+    pub parent: &'a Parent,
     pub tools: &'a Tools,
+    /// The package's manifest, or one that depends on it.
+    pub manifest: &'a Path,
+    /// Whether the manifest's lock file must serve as it is.
+    pub locked: bool,
     pub package_id: &'a str,
     /// `CARGO_ENCODED_RUSTFLAGS`.
     pub flags: String,
@@ -95,14 +103,20 @@ pub(super) struct Nested<'a> {
 impl Nested<'_> {
     fn command(&self, target_dir: &Path, selection: &[String]) -> Command {
         let env = self.env;
-        let mut command = command(env);
+        let mut command = command(env, self.parent, "check", self.manifest);
         let profile = folder::profile(env);
-        command.args(["check", "--offline", "--message-format=json", "--keep-going", "--no-default-features"]);
+        command.args(["--offline", "--message-format=json", "--keep-going"]);
         command.args(["--package", self.package_id, "--profile", &profile, "--target", &env.target]);
         // A program that is optimised at link time leaves no bitcode of its own behind; this pass links by itself.
         command.arg("--config").arg(format!("profile.{profile}.lto=\"off\""));
-        command.arg("--target-dir").arg(target_dir).arg("--features").arg(env.features.join(",")).args(selection);
-        lockfile::apply(self.lock, &mut command);
+        // The flags say how device code panics. Cargo would compile each library a second time for tests, which unwind.
+        command.arg("--config").arg(format!("profile.{profile}.panic=\"unwind\""));
+        // Intermediate files too: the outer build's folder for them may be configured, and is locked.
+        let build_dir = toml::Value::String(target_dir.display().to_string());
+        command.arg("--config").arg(format!("build.build-dir={build_dir}")).arg("--target-dir").arg(target_dir).args(selection);
+        if self.locked {
+            command.args(["--locked", "--no-default-features", "--features", &env.features.join(",")]);
+        }
         // In place of whatever a configuration names. An empty value would do so too, and cost cargo its cache of what it
         // has asked rustc.
         command.env("RUSTC_WRAPPER", &self.tools.wrapper).env("RUSTC_WORKSPACE_WRAPPER", &self.tools.wrapper);
@@ -131,11 +145,16 @@ impl Nested<'_> {
         command.env("RELOCGPU_WRAP_ROOT", &self.env.manifest_dir).env("RELOCGPU_WRAP_FILES", &self.tools.files);
         command.env("RELOCGPU_WRAP_SKIP", skipped).env("RELOCGPU_WRAP_SCRIPT", script);
         let compiled = run(self.env, &mut command)?;
-        if compiled.artifacts.iter().filter_map(|a| artifacts::bitcode(a, &target_dir.join(&self.env.target))).all(|b| b.exists()) {
+        let bitcode = compiled.artifacts.iter().filter_map(|a| artifacts::bitcode(a, &target_dir.join(&self.env.target)));
+        let missing: Vec<PathBuf> = bitcode.filter(|b| !b.exists()).collect();
+        if missing.is_empty() {
             return Ok(compiled);
         }
-        // Cargo does not miss files that only our flags make: somebody has cleaned up among them.
-        let _ = std::fs::remove_dir_all(target_dir);
+        // Cargo does not miss files that only our flags make: somebody has cleaned up among them. It misses its own.
+        for bitcode in missing {
+            let stem = bitcode.file_stem().unwrap_or_default().to_string_lossy();
+            let _ = std::fs::remove_file(bitcode.with_file_name(format!("lib{stem}.rmeta")));
+        }
         run(self.env, &mut command)
     }
 }

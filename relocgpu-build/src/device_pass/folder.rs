@@ -3,11 +3,13 @@
 //! ```text
 //! <target>/relocgpu/wrapper-<hash>/    wrapper, wrapper.rs, stand_in.rs
 //! <target>/relocgpu/<hash>/            target folder of the nested cargo
+//! <target>/relocgpu/in-use.lock        held, shared, by every build script that works with any of them
 //! ```
 //!
 //! Cargo does not see what the wrapper adds and replaces, so a hash of all of it is in the folders' names. Kernel crates
 //! of one workspace have equal hashes and share what they compile.
 
+use super::sweep;
 use crate::env::Env;
 use crate::error::Error;
 use crate::toolchain::Toolchain;
@@ -39,13 +41,15 @@ impl Tools {
     }
 }
 
-/// Compiles the wrapper unless it is there.
-pub(super) fn tools(env: &Env, toolchain: &Toolchain) -> Result<Tools, Error> {
+/// Compiles the wrapper unless it is there. While the file is open no build script cleans up.
+pub(super) fn tools(env: &Env, toolchain: &Toolchain) -> Result<(Tools, File), Error> {
     let base = outer_target(env).join("relocgpu");
     let sources: String = SOURCES.iter().map(|(_, text)| *text).collect();
     let hash = fnv1a(format!("{sources}\0{}", toolchain.version).as_bytes());
     let files = base.join(format!("wrapper-{hash:016x}"));
-    fs::create_dir_all(&files).map_err(Error::file("make the folder", &files))?;
+    fs::create_dir_all(&base).map_err(Error::file("make the folder", &base))?;
+    let in_use = sweep::hold(&base)?;
+    sweep::mark_used(&files)?;
 
     // Two build scripts of a workspace may get here at the same time.
     let lock_path = base.join("wrapper.lock");
@@ -55,7 +59,7 @@ pub(super) fn tools(env: &Env, toolchain: &Toolchain) -> Result<Tools, Error> {
     if !wrapper.exists() {
         compile_wrapper(env, &files, &wrapper)?;
     }
-    Ok(Tools { files, wrapper, base, hash })
+    Ok((Tools { files, wrapper, base, hash }, in_use))
 }
 
 /// `<target>` of `<target>[/<triple>]/<profile>/build/…`, which is where cargo puts OUT_DIR.

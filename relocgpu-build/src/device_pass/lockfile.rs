@@ -2,8 +2,7 @@
 //!
 //! Versions in the device pass must be those of the program. For a workspace member the nested cargo reads the very
 //! lock file. A dependency has none, or a stale one of its own, and nothing in a build script's environment names the
-//! workspace that is being built: it is looked for, and a copy of its lock is given to the nested cargo, so that
-//! nothing is written into the dependency's folder.
+//! workspace that is being built: it is looked for.
 
 use super::metadata::Metadata;
 use crate::env::Env;
@@ -17,11 +16,13 @@ use std::path::{Path, PathBuf};
 pub(super) struct Lock {
     /// The outer build's lock file.
     pub path: PathBuf,
-    /// The copy for the nested cargo, if the package is not a member of the outer workspace.
-    pub copy: Option<PathBuf>,
+    /// What is in it.
+    pub text: String,
+    /// Whether it is that of the package's own workspace.
+    pub is_own: bool,
 }
 
-/// Finds the lock file and makes the copy.
+/// Finds the lock file.
 pub(super) fn find(env: &Env, metadata: &Metadata, parent: &Parent) -> Result<Lock, Error> {
     let (path, text) = match &env.lockfile {
         Some(given) => (given.clone(), read_named(env, given)?),
@@ -31,8 +32,7 @@ pub(super) fn find(env: &Env, metadata: &Metadata, parent: &Parent) -> Result<Lo
     let same = |a: &Path, b: &Path| fs::canonicalize(a).ok().zip(fs::canonicalize(b).ok()).is_some_and(|(a, b)| a == b);
     // A lock file of another name can only be read through a copy.
     let is_own = same(root, &metadata.workspace_root) && path.ends_with("Cargo.lock");
-    let copy = if is_own { None } else { Some(seed(env, &text)?) };
-    Ok(Lock { path, copy })
+    Ok(Lock { path, text, is_own })
 }
 
 /// The one that the user names.
@@ -67,34 +67,6 @@ fn lists(text: &str, env: &Env) -> bool {
     let (name, version) = (format!("name = \"{}\"", env.package), format!("version = \"{}\"", env.version));
     let lines: Vec<&str> = text.lines().collect();
     lines.windows(2).any(|pair| pair[0] == name && pair[1] == version)
-}
-
-/// Writes the copy, only when it differs: cargo may have pruned an equal one, and the nested cargo minds its age.
-fn seed(env: &Env, text: &str) -> Result<PathBuf, Error> {
-    let dir = env.out_dir.join("relocgpu-lock");
-    let (copy, origin) = (dir.join("Cargo.lock"), dir.join("origin"));
-    fs::create_dir_all(&dir).map_err(Error::file("make the folder", &dir))?;
-    if !copy.exists() || fs::read_to_string(&origin).ok().as_deref() != Some(text) {
-        fs::write(&copy, text).map_err(Error::file("write", &copy))?;
-        fs::write(&origin, text).map_err(Error::file("write", &origin))?;
-    }
-    Ok(copy)
-}
-
-/// Arguments and environment by which the nested cargo uses the copy.
-pub(super) fn apply(lock: &Lock, command: &mut std::process::Command) {
-    match &lock.copy {
-        None => {
-            command.arg("--locked");
-        }
-        Some(copy) => {
-            // Where a lock file lies is an unstable setting of cargo. It alone is opened: `-1` makes everything that
-            // cargo starts a stable compiler again, and the wrapper decides for device units.
-            command.env("RUSTC_BOOTSTRAP", "1").arg("-Zlockfile-path");
-            command.arg("--config").arg(format!("resolver.lockfile-path={:?}", copy.display().to_string()));
-            command.args(["--config", "env.RUSTC_BOOTSTRAP.value=\"-1\"", "--config", "env.RUSTC_BOOTSTRAP.force=true"]);
-        }
-    }
 }
 
 #[cfg(test)]

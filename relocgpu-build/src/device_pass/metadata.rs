@@ -4,6 +4,7 @@
 use super::cargo;
 use crate::env::Env;
 use crate::error::Error;
+use crate::parent::Parent;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -38,9 +39,9 @@ pub(super) struct Target {
 }
 
 /// Asks cargo.
-pub(super) fn read(env: &Env) -> Result<Metadata, Error> {
-    let mut command = cargo::command(env);
-    command.args(["metadata", "--no-deps", "--offline", "--format-version=1"]);
+pub(super) fn read(env: &Env, parent: &Parent) -> Result<Metadata, Error> {
+    let mut command = cargo::command(env, parent, "metadata", &env.manifest_dir.join("Cargo.toml"));
+    command.args(["--no-deps", "--offline", "--format-version=1"]);
     let shown = cargo::shell_line(&command);
     let failed = |stderr: String| Error::NestedCargo { package: env.package.clone(), command: shown.clone(), stderr };
     let output = command.output().map_err(|e| failed(e.to_string()))?;

@@ -15,24 +15,27 @@ pub(super) struct Plan {
     pub units: Vec<UnitName>,
 }
 
-/// Library and programs, always.
-pub(super) fn library_and_programs(env: &Env, package: &Package) -> Plan {
-    let kinds = [TargetKind::Lib, TargetKind::Bin];
-    Plan { selection: Vec::new(), units: enabled(env, package, &kinds).map(|(target, kind)| unit_name(env, target, kind, false)).collect() }
+/// Library and programs, always; a dependency's library only.
+pub(super) fn library_and_programs(env: &Env, package: &Package, is_member: bool) -> Plan {
+    let kinds = if is_member { &[TargetKind::Lib, TargetKind::Bin][..] } else { &[TargetKind::Lib] };
+    let selection = if is_member { Vec::new() } else { vec!["--lib".to_owned()] };
+    Plan { selection, units: enabled(env, package, kinds).map(|(target, kind)| unit_name(env, target, kind, false)).collect() }
 }
 
 /// Tests, examples and benches that have kernels or launch any; unit tests, if the library or a program has both tests
 /// and kernels. `None` if there are none.
 pub(super) fn tests_with_kernels(env: &Env, package: &Package) -> Option<Plan> {
     let mut plan = Plan { selection: Vec::new(), units: Vec::new() };
+    let src = env.manifest_dir.join("src");
+    // Kernels that a macro of the package makes may be in any target.
+    let by_macro = any_source(&src, &|text| text.contains("macro_rules!") && text.contains("gpu_kernel"));
     for (target, kind) in enabled(env, package, &[TargetKind::Test, TargetKind::Example, TargetKind::Bench]) {
         let is_test = kind != TargetKind::Example;
-        if uses_kernels(&target.src_path) {
+        if by_macro || uses_kernels(&target.src_path) {
             plan.selection.extend([format!("--{}", kind.word()), target.name.clone()]);
             plan.units.push(unit_name(env, target, kind, is_test));
         }
     }
-    let src = env.manifest_dir.join("src");
     let unit_tests = any_source(&src, &|text| text.contains("#[test]") || text.contains("(test")) && any_source(&src, &mentions_kernel);
     if unit_tests {
         // Selects the library's and the programs' unit tests, and every integration test with them.
@@ -62,9 +65,10 @@ fn has_modules(text: &str) -> bool {
     text.lines().map(str::trim_start).any(|l| l.starts_with("mod ") || l.starts_with("pub mod ") || l.contains("include!"))
 }
 
-/// A kernel, or the launch of a generic one, whose instance is then this target's.
+/// A kernel, or what it takes to launch a generic one, whose instance is then this target's: its `launch`, or a device
+/// for a generic function that launches it.
 fn mentions_kernel(text: &str) -> bool {
-    text.contains("gpu_kernel") || text.contains("::launch")
+    ["gpu_kernel", "::launch", "relocgpu", "Device"].iter().any(|word| text.contains(word))
 }
 
 /// Whether any `.rs` file below a folder satisfies a test.

@@ -3,15 +3,50 @@
 use super::cargo::{Artifact, Compiled};
 use super::metadata::Metadata;
 use crate::env::Env;
+use crate::error::Error;
+use crate::parent::Parent;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Sources of the package and of its path dependencies, manifests and the lock. Registry sources never change.
+/// Folders in which cargo looks for targets by itself.
+const FOLDERS: [&str; 4] = ["src", "tests", "examples", "benches"];
+
+/// What decides how the outer build compiles: its lock and manifest, with profiles and patches, and cargo's configuration.
+pub(super) fn settings(env: &Env, parent: &Parent, lock: &Path) -> Result<BTreeSet<PathBuf>, Error> {
+    let mut files = BTreeSet::from([lock.to_owned(), lock.with_file_name("Cargo.toml")]);
+    let above = parent.cwd.iter().flat_map(|cwd| cwd.ancestors());
+    files.extend(above.flat_map(|dir| [".cargo/config.toml", ".cargo/config"].map(|name| dir.join(name))));
+    files.retain(|file| file.is_file());
+    files.extend(absent_folders(env)?);
+    Ok(files)
+}
+
+/// Cargo runs a build script again and again while something that it watches does not exist. It ignores a link to
+/// nowhere inside a folder that it watches, until there is something at its end. The link is made anew each time, so
+/// that it is younger than the last run whatever the age of what has appeared.
+fn absent_folders(env: &Env) -> Result<Option<PathBuf>, Error> {
+    let links = env.out_dir.join("relocgpu-absent");
+    let _ = fs::remove_dir_all(&links);
+    let absent: Vec<_> = FOLDERS.iter().map(|name| (links.join(name), env.manifest_dir.join(name))).filter(|(_, f)| !f.exists()).collect();
+    if absent.is_empty() {
+        return Ok(None);
+    }
+    fs::create_dir(&links).map_err(Error::file("make the folder", &links))?;
+    for (link, folder) in absent {
+        std::os::unix::fs::symlink(folder, &link).map_err(Error::file("make the link", link))?;
+    }
+    // Whatever is younger than the start of this run counts as changed.
+    let dir = fs::File::open(&links).and_then(|dir| dir.set_modified(std::time::SystemTime::UNIX_EPOCH));
+    dir.map_err(Error::file("set the time of", &links))?;
+    Ok(Some(links))
+}
+
+/// Sources of the package and of its path dependencies, and their manifests. Registry sources never change.
 pub(super) fn files(env: &Env, metadata: &Metadata, target_dir: &Path, compiled: &Compiled) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::from([env.manifest_dir.join("Cargo.toml"), metadata.workspace_root.join("Cargo.toml")]);
     // New files of the package are in no dependency list yet.
-    let folders = ["src", "tests", "examples", "benches"].map(|d| env.manifest_dir.join(d));
+    let folders = FOLDERS.map(|d| env.manifest_dir.join(d));
     files.extend(folders.into_iter().filter(|d| d.is_dir() && !target_dir.starts_with(d)));
     for artifact in compiled.artifacts.iter().filter(|a| a.package_id.starts_with("path+")) {
         files.insert(artifact.manifest_path.clone());

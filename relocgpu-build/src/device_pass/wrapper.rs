@@ -66,6 +66,12 @@ fn device_unit<'a>(command: &'a mut Command, args: Vec<OsString>, package: &str)
             command.arg(arg);
         }
     }
+    // Cargo leaves debug assertions to the level of optimisation, of which the device pass knows one.
+    let told = |option: &str| args.iter().any(|a| a.to_string_lossy().trim_start_matches("-C").starts_with(option));
+    let optimises = args.iter().map(text).any(|a| a.starts_with("opt-level=") && a != "opt-level=0");
+    if !optimises && !told("debug-assertions") {
+        command.arg("-Cdebug-assertions=on");
+    }
     // JumpThreading duplicates barriers, which the threads of a block must reach together.
     command.env("RUSTC_BOOTSTRAP", "1").args(["-Zallow-features=", "-Zmir-enable-passes=-JumpThreading"]);
     if is_test {

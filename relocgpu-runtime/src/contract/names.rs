@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | link symbol of a `host!` thunk | `__relocgpu_host_<16 hex>[_<number>]_<line>_<column>` (`…_t` appended in `cfg(test)`) | macro, both compiles | host table |
 //! | reference declaration | fields joined by U+001F, see [`Reference`] | macro, device pass only | relocate stage |
-//! | image symbol | `__relocgpu_image_<16 hex>`, see [`image_symbol`] | macro and embed stage | linker |
+//! | image symbol | `__relocgpu_image_<16 hex>_if_undefined_touch_build_rs`, see [`image_symbol`] | macro and embed stage | linker |
 //! | device intrinsic | `__relocgpu_*`, see [`intrinsic`] | device library | lowering |
 //! | site name | `<crate>_<version>_<module path>_<8 hex of tokens>[_ptr\|_len][_N]` | relocate stage | manifest, PTX |
 //!
@@ -235,13 +235,14 @@ pub struct Unit<'a> {
     pub test: bool,
 }
 
-/// Symbol of a unit's [`RawImage`](crate::contract::image::RawImage), hidden, `__relocgpu_image_<16 hex>`.
+/// Symbol of a unit's [`RawImage`](crate::contract::image::RawImage), hidden. The linker shows its name where the build
+/// script has not noticed a new target, so it says what to do then.
 ///
 /// relocgpu-macros has its own copy of this function, since a proc-macro crate cannot depend on this one; a test
 /// compares the two.
 pub fn image_symbol(unit: &Unit) -> String {
     let text = format!("{}\u{1f}{}\u{1f}{}\u{1f}{}\u{1f}{}", unit.package, unit.version, unit.kind, unit.crate_name, unit.test);
-    format!("__relocgpu_image_{:016x}", fnv1a(text.as_bytes()))
+    format!("__relocgpu_image_{:016x}_if_undefined_touch_build_rs", fnv1a(text.as_bytes()))
 }
 
 /// 64-bit FNV-1a: names and fingerprints, nothing that must withstand an adversary.

@@ -3,6 +3,7 @@
 use crate::support::{Fixture, Run, errors, messages, run, target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 
 #[test]
 fn nothing_runs_again_when_nothing_changed() {
@@ -12,6 +13,68 @@ fn nothing_runs_again_when_nothing_changed() {
         let again = fixture.run("shapes", args);
         assert!(again.ok && !again.stderr.contains("Compiling"), "{args:?}: {}", again.stderr);
     }
+}
+
+/// A compiler wrapper of this name is how the editor's server shows itself.
+fn rust_analyzer() -> PathBuf {
+    let wrapper = target().join("rust-analyzer");
+    fs::write(&wrapper, "#!/bin/sh\nexec \"$@\"\n").unwrap();
+    fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    wrapper
+}
+
+#[test]
+fn builds_checks_and_editors_do_not_undo_each_others_work() {
+    let fixture = Fixture::new("plain");
+    let check = ["check", "-p", "both", "-p", "klib", "-v"];
+    let build = ["build", "-p", "both", "-p", "klib", "-v"];
+    fixture.output("shapes", &build);
+    fixture.output("shapes", &check);
+    let analysed = run(fixture.cargo("shapes", &check).env("RUSTC_WRAPPER", rust_analyzer()));
+    for again in [analysed, fixture.run("shapes", &build), fixture.run("shapes", &check)] {
+        assert!(again.ok && !again.stderr.contains("Dirty") && !again.stderr.contains("Running"), "{}", again.stderr);
+    }
+}
+
+#[test]
+fn a_new_folder_of_tests_is_noticed() {
+    let fixture = Fixture::new("edited");
+    let build = ["test", "-p", "klib", "--no-run", "-v"];
+    fixture.output("shapes", &build);
+    let again = fixture.run("shapes", &build);
+    assert!(again.ok && !again.stderr.contains("Dirty"), "{}", again.stderr);
+    let folder = fixture.dir.join("shapes/klib/tests");
+    fs::create_dir(&folder).unwrap();
+    let from = fixture.dir.join("shapes/both/tests/it.rs");
+    let source = fs::read_to_string(from).unwrap().replace("    assert_eq!(both::lib_says(&device).unwrap(), [1, 2, 3]);\n", "");
+    for name in ["new", "newer"] {
+        fs::write(folder.join(format!("{name}.rs")), &source).unwrap();
+        let tests = fixture.output("shapes", &["test", "-p", "klib", "--test", name]);
+        assert!(tests.contains("kernels_of_integration_tests_have_an_image ... ok"), "{tests}");
+    }
+}
+
+/// The lowering process is the build script again, so the build script can make it die.
+#[test]
+fn the_death_of_the_lowering_process_is_an_error_that_names_the_kernel_and_keeps_the_input() {
+    let fixture = Fixture::new("edited");
+    let dies = "if let Some(job) = std::env::var_os(\"RELOCGPU_JOB\") {
+        let doing = std::path::PathBuf::from(job).with_file_name(\"doing.txt\");
+        std::thread::spawn(move || loop {
+            if std::fs::read_to_string(&doing).is_ok_and(|step| step.contains(\"PTX\")) {
+                std::process::abort()
+            }
+        });
+    }
+    relocgpu_build::compile()";
+    fixture.edit("shapes/klib/build.rs", "relocgpu_build::compile()", dies);
+    let build = fixture.run("shapes", &["build", "-p", "klib"]);
+    assert!(!build.ok);
+    assert!(build.stderr.contains("the lowering process died (signal: 6 (SIGABRT)"), "{}", build.stderr);
+    assert!(build.stderr.contains("lowering `klib::fill` to PTX for sm_75"), "{}", build.stderr);
+    let kept = build.stderr.lines().find_map(|line| line.split_once("the input is kept: ")).expect("no path").1;
+    let job: serde_json::Value = serde_json::from_str(&fs::read_to_string(kept.trim()).unwrap()).unwrap();
+    assert!(fs::metadata(job["root"].as_str().unwrap()).unwrap().len() > 0);
 }
 
 #[test]
@@ -103,12 +166,15 @@ fn documentation_and_rust_analyzer_skip_the_pass_and_the_next_build_does_not() {
     assert_eq!(state(&documented.stdout).as_deref(), Some("skipped"));
     assert!(fixture.output("shapes", &["run", "-p", "app"]).contains("[1000, 1005, 1010, 1015]"));
 
-    let wrapper = target().join("rust-analyzer");
-    fs::write(&wrapper, "#!/bin/sh\nexec \"$@\"\n").unwrap();
-    fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let analysed = run(fixture.cargo("shapes", &["check", "-p", "klib", "--message-format=json"]).env("RUSTC_WRAPPER", &wrapper));
-    assert!(analysed.ok, "{}", analysed.stderr);
-    assert_eq!(state(&analysed.stdout).as_deref(), Some("skipped"));
+    let analyse = || {
+        let analysed =
+            run(fixture.cargo("shapes", &["check", "-p", "klib", "--message-format=json"]).env("RUSTC_WRAPPER", rust_analyzer()));
+        assert!(analysed.ok, "{}", analysed.stderr);
+        state(&analysed.stdout)
+    };
+    assert_eq!(analyse().as_deref(), Some("linked"), "what a build has made is good for the editor");
+    fixture.edit("shapes/klib/src/lib.rs", "{ 5 }", "{ 6 }");
+    assert_eq!(analyse().as_deref(), Some("skipped"));
 
     let docs_rs = run(fixture.cargo("shapes", &["check", "-p", "klib", "--message-format=json"]).env("DOCS_RS", "1"));
     assert_eq!(state(&docs_rs.stdout).as_deref(), Some("skipped"), "{}", docs_rs.stderr);

@@ -33,7 +33,7 @@ impl Fixture {
         let text = root.join("tests/fixtures");
         sync(&text, &dir, &root);
         let lock = fs::read(root.join("Cargo.lock")).unwrap();
-        for workspace in ["shapes", "consumer"] {
+        for workspace in ["shapes", "consumer", "registered"] {
             let path = dir.join(workspace).join("Cargo.lock");
             // Cargo prunes it to what the workspace needs.
             if !path.exists() {
