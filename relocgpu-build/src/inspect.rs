@@ -7,11 +7,13 @@
 
 mod extract;
 mod json;
+mod layout;
 mod scan;
 mod text;
 
 pub use extract::{Extracted, extract};
 pub use json::json;
+pub use layout::layout;
 pub use text::text;
 
 use object::read::ReadCache;

@@ -133,6 +133,7 @@ fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str
             align: kernel.descriptor.align,
             can_panic: left.panics(kernel.function.into()),
             cooperates: reached.contains(intrinsic::BLOCK_BARRIER),
+            reads: Vec::new(),
             delivery: Delivery::Patch,
         }
     };

@@ -9,13 +9,15 @@ use std::process::ExitCode;
 const HELP: &str = "\
 Shows the GPU images in a file that relocgpu-build helped to make.
 
-Usage: relocgpu inspect FILE [--json] [--extract DIR]
+Usage: relocgpu inspect FILE [--json] [--layout] [--extract DIR]
 
 FILE is an executable, a library, an object or an archive (.a, .rlib), stripped or not.
 It is read; nothing of it is run.
 
 Options:
   --json          print the report as JSON instead of text
+  --layout        print as well where the words of host references lie: each word of the block of slots, the words in
+                  constants, and the words behind the parameters of kernels delivered by table; JSON has it in any case
   --extract DIR   make DIR with its parents, and write there
                     IMAGE.ARCH.ptx  the PTX of each image for each architecture, as in photo-photo.sm_75.ptx:
                                     IMAGE is the package's and the target's name, longer if several share it
@@ -33,6 +35,7 @@ Exit status: 0 if at least one image was found and all of them could be read,
 struct Arguments {
     file: PathBuf,
     json: bool,
+    layout: bool,
     extract: Option<PathBuf>,
 }
 
@@ -45,7 +48,7 @@ fn main() -> ExitCode {
     let command = match parse(std::env::args_os().skip(1)) {
         Ok(command) => command,
         Err(error) => {
-            eprintln!("relocgpu: {error}\n\nUsage: relocgpu inspect FILE [--json] [--extract DIR]; `relocgpu --help` says more");
+            eprintln!("relocgpu: {error}\n\nUsage: relocgpu inspect FILE [--json] [--layout] [--extract DIR]; `relocgpu --help` says more");
             return ExitCode::from(2);
         }
     };
@@ -68,12 +71,13 @@ fn main() -> ExitCode {
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::Error> {
     use lexopt::prelude::*;
     let mut parser = lexopt::Parser::from_args(arguments);
-    let (mut command, mut file, mut json, mut extract) = (None, None, false, None);
+    let (mut command, mut file, mut json, mut layout, mut extract) = (None, None, false, false, None);
     while let Some(argument) = parser.next()? {
         match argument {
             Short('h') | Long("help") => return Ok(Command::Print(HELP.to_owned())),
             Short('V') | Long("version") => return Ok(Command::Print(format!("relocgpu {}\n", env!("CARGO_PKG_VERSION")))),
             Long("json") => json = true,
+            Long("layout") => layout = true,
             Long("extract") => extract = Some(PathBuf::from(parser.value()?)),
             Value(name) if command.is_none() => command = Some(name.string()?),
             Value(path) if file.is_none() => file = Some(PathBuf::from(path)),
@@ -87,14 +91,18 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Command, lexopt::E
         None => return Err("a command is missing; the command is `inspect`".into()),
     }
     let file = file.ok_or("FILE is missing: the executable, library, object or archive to inspect")?;
-    Ok(Command::Inspect(Arguments { file, json, extract }))
+    Ok(Command::Inspect(Arguments { file, json, layout, extract }))
 }
 
 /// Whether there was an image and all could be read.
 fn run(arguments: &Arguments) -> Result<bool, InspectError> {
     let input = Input::open(&arguments.file)?;
     let contents = input.contents();
-    print(&if arguments.json { inspect::json(&contents) } else { inspect::text(&contents) })?;
+    print(&match (arguments.json, arguments.layout) {
+        (true, _) => inspect::json(&contents),
+        (false, true) => inspect::text(&contents) + &inspect::layout(&contents),
+        (false, false) => inspect::text(&contents),
+    })?;
     for fault in &contents.faults {
         eprintln!("relocgpu: {fault}");
     }

@@ -60,6 +60,7 @@ fn unit(text: &str, kernels: &[(&str, Delivery)], records: &[(&str, Target)]) ->
         align: 8,
         can_panic: false,
         cooperates: false,
+        reads: Vec::new(),
         delivery: delivery.clone(),
     };
     let record = |(name, target): &(&str, Target)| Record {

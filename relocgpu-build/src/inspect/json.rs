@@ -1,8 +1,9 @@
 //! The report for programs.
 
 use super::{Contents, Image, hex};
-use relocgpu_runtime::contract::manifest::{Kernel, Record, RecordSource, Site, Target};
+use relocgpu_runtime::contract::manifest::{Delivery, Kernel, LaunchTable, Record, RecordSource, Site, Target};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The report as one JSON object with a final newline. Fields may be added; those that are there keep their meaning.
 pub fn json(contents: &Contents) -> String {
@@ -56,6 +57,18 @@ struct KernelJson<'a> {
     source: &'a str,
     can_panic: bool,
     cooperates: bool,
+    delivery: &'static str,
+    /// Numbers of the records that it reads.
+    reads: &'a [u32],
+    table: Option<TableJson<'a>>,
+}
+
+/// The words behind a kernel's parameters.
+#[derive(Serialize)]
+struct TableJson<'a> {
+    offset: u64,
+    indirect: bool,
+    records: &'a [u32],
 }
 
 #[derive(Serialize)]
@@ -77,27 +90,49 @@ struct RecordJson<'a> {
     source: &'a str,
     symbol: &'a str,
     text: &'a str,
+    in_block: bool,
+    /// Its word's number in the block of slots.
+    slot: Option<usize>,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum TargetJson<'a> {
-    Expr { part: &'static str },
+    Expr {
+        part: &'static str,
+    },
     Address,
-    Load { symbol: &'a str, ty: &'a str, library: Option<&'a str>, offset: u64 },
-    Bound { name: &'a str, ty: &'a str },
+    Load {
+        symbol: &'a str,
+        #[serde(rename = "type")]
+        ty: &'a str,
+        library: Option<&'a str>,
+        offset: u64,
+    },
+    Bound {
+        name: &'a str,
+        #[serde(rename = "type")]
+        ty: &'a str,
+    },
 }
 
 fn image<'a>(image: &'a Image<'a>) -> ImageJson<'a> {
     let container = &image.container;
     let unit = &container.manifest.unit;
     let sources = &container.source_map;
+    let slots: HashMap<usize, usize> = container.manifest.slots().enumerate().map(|(slot, (number, _))| (number, slot)).collect();
     ImageJson {
         name: &image.name,
         hash: hex(&container.unit_hash),
         architectures: container.ptx.iter().map(|entry| format!("sm_{}", entry.arch)).collect(),
         kernels: container.manifest.kernels.iter().enumerate().map(|(index, k)| kernel(k, sources.kernels.get(index))).collect(),
-        records: container.manifest.records.iter().enumerate().map(|(index, r)| record(r, sources.records.get(index))).collect(),
+        records: container
+            .manifest
+            .records
+            .iter()
+            .enumerate()
+            .map(|(index, r)| record(r, sources.records.get(index), slots.get(&index)))
+            .collect(),
         package: &unit.package,
         version: &unit.version,
         target_kind: &unit.kind,
@@ -135,10 +170,16 @@ fn kernel<'a>(kernel: &'a Kernel, source: Option<&'a String>) -> KernelJson<'a> 
         source: source.map_or("", String::as_str),
         can_panic: kernel.can_panic,
         cooperates: kernel.cooperates,
+        delivery: kernel.delivery.name(),
+        reads: &kernel.reads,
+        table: match &kernel.delivery {
+            Delivery::Table(LaunchTable { records, offset, indirect }) => Some(TableJson { offset: *offset, indirect: *indirect, records }),
+            Delivery::Patch | Delivery::Bake => None,
+        },
     }
 }
 
-fn record<'a>(record: &'a Record, source: Option<&'a RecordSource>) -> RecordJson<'a> {
+fn record<'a>(record: &'a Record, source: Option<&'a RecordSource>, slot: Option<&usize>) -> RecordJson<'a> {
     RecordJson {
         name: &record.name,
         kind: site(record.site),
@@ -152,6 +193,8 @@ fn record<'a>(record: &'a Record, source: Option<&'a RecordSource>) -> RecordJso
         source: source.map_or("", |source| &source.source),
         symbol: source.map_or("", |source| &source.symbol),
         text: source.map_or("", |source| &source.text),
+        in_block: record.in_block,
+        slot: slot.copied(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::json::site;
 use super::scan::printable;
 use super::{Contents, Image, hex};
-use relocgpu_runtime::contract::manifest::{Part, Site, Target};
+use relocgpu_runtime::contract::manifest::{Delivery, Kernel, Manifest, Part, Record, Site, Target};
 use std::fmt::{self, Write};
 
 /// The report as indented text, one block an image.
@@ -75,8 +75,30 @@ fn write_kernels(out: &mut String, image: &Image) -> fmt::Result {
                 param.layout.align
             )?;
         }
+        writeln!(out, "      {}", reads(kernel))?;
     }
     Ok(())
+}
+
+pub(super) fn words(count: usize) -> String {
+    format!("{count} word{}", if count == 1 { "" } else { "s" })
+}
+
+fn reads(kernel: &Kernel) -> String {
+    let count = match kernel.reads.len() {
+        0 => return "reads no host references".to_owned(),
+        1 => "1 host reference".to_owned(),
+        count => format!("{count} host references"),
+    };
+    let place = match &kernel.delivery {
+        Delivery::Patch => "in the module".to_owned(),
+        Delivery::Table(table) if table.indirect => {
+            format!("{} in device memory, their address at byte {} of the launch", words(table.records.len()), table.offset)
+        }
+        Delivery::Table(table) => format!("{} at byte {} of the launch", words(table.records.len()), table.offset),
+        Delivery::Bake => "in the code".to_owned(),
+    };
+    format!("reads {count}, delivered by {}: {place}", kernel.delivery.name())
 }
 
 fn write_records(out: &mut String, image: &Image) -> fmt::Result {
@@ -85,17 +107,34 @@ fn write_records(out: &mut String, image: &Image) -> fmt::Result {
     writeln!(out, "  records   {}", records.len())?;
     for (index, record) in records.iter().enumerate() {
         let origin = container.source_map.records.get(index);
-        let place = match record.site {
-            Site::Slot => String::new(),
-            Site::Interior => format!("+{}", record.offset),
-        };
-        writeln!(out, "    {:8}  {}{place}", site(record.site), printable(&record.name))?;
+        writeln!(out, "    {:8}  {}", site(record.site), place(record))?;
         let text = origin.map_or("", |origin| &origin.text);
         let text = if text.is_empty() { String::new() } else { format!(": {}", printable(text)) };
         writeln!(out, "              {}{text}", target(&record.target))?;
         writeln!(out, "              {}", source(origin.map(|origin| origin.source.as_str())))?;
+        writeln!(out, "              {}", readers(&container.manifest, index, record))?;
     }
     Ok(())
+}
+
+/// A site: its name, and the byte in it.
+pub(super) fn place(record: &Record) -> String {
+    let name = printable(&record.name);
+    match record.site {
+        Site::Slot => name,
+        Site::Interior => format!("{name}+{}", record.offset),
+    }
+}
+
+/// Which kernels read a record, each with its delivery. Words of constants are patched whichever it is.
+fn readers(manifest: &Manifest, number: usize, record: &Record) -> String {
+    let reads = |kernel: &&Kernel| kernel.reads.iter().any(|read| *read as usize == number);
+    let reader = |kernel: &Kernel| {
+        let delivery = if record.site == Site::Interior { &Delivery::Patch } else { &kernel.delivery };
+        format!("{} ({})", printable(&kernel.name), delivery.name())
+    };
+    let readers: Vec<_> = manifest.kernels.iter().filter(reads).map(reader).collect();
+    format!("read by {}", or_none(readers.join(", ")))
 }
 
 fn target(target: &Target) -> String {

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod make;
+mod references;
 
 use make::{archive, container, object, padded, read};
 use relocgpu_build::inspect::{self, Input};
@@ -43,7 +44,8 @@ fn json_has_the_promised_fields() {
         ]
     );
     assert_eq!(records[0]["source"], "src/main.rs:3:9");
-    assert_eq!(records[2]["target"], serde_json::json!({"kind": "load", "symbol": "environ", "library": null, "offset": 8}));
+    let load = serde_json::json!({"kind": "load", "symbol": "environ", "type": "u64", "library": null, "offset": 8});
+    assert_eq!(records[2]["target"], load);
 }
 
 #[test]

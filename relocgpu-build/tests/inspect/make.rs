@@ -17,7 +17,7 @@ pub fn layout(name: &str, size: u64, align: u64) -> Layout {
 pub fn container(kind: &str) -> Container<'static> {
     let param =
         |name: &str, ty: &str, offset, size, align| Param { name: name.into(), ty: ty.into(), offset, layout: layout(ty, size, align) };
-    let record = |name: &str, site, offset, target| Record { name: name.into(), site, offset, target, in_block: true };
+    let record = |name: &str, site, offset, target| Record { name: name.into(), site, offset, target, in_block: site == Site::Slot };
     let source = |line: u32, symbol: &str, text: &str| RecordSource {
         symbol: symbol.into(),
         source: format!("src/main.rs:{line}:9"),
@@ -36,6 +36,7 @@ pub fn container(kind: &str) -> Container<'static> {
                 align: 8,
                 can_panic: true,
                 cooperates: false,
+                reads: vec![0, 1],
                 delivery: Delivery::Patch,
             }],
             records: vec![

@@ -68,7 +68,9 @@ pub struct Kernel {
     pub can_panic: bool,
     /// Whether its threads wait for one another.
     pub cooperates: bool,
-    /// Where the words of the host references that it reads live.
+    /// Numbers of the manifest's records that it reads, rising: slots, and interior words of constants that it refers to.
+    pub reads: Vec<u32>,
+    /// Where the words of the slots that it reads live.
     pub delivery: Delivery,
 }
 
@@ -95,6 +97,17 @@ pub enum Delivery {
     Table(LaunchTable),
     /// In the code of the GPU: digits written into the PTX before it is loaded. The CPU's code reads slots.
     Bake,
+}
+
+impl Delivery {
+    /// As in `#[gpu_kernel(delivery = …)]`.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Patch => "patch",
+            Self::Table(_) => "table",
+            Self::Bake => "bake",
+        }
+    }
 }
 
 /// The words that a launch carries behind its parameters.

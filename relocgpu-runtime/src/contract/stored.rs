@@ -83,6 +83,7 @@ fn sample() -> Container<'static> {
         align: 64,
         can_panic: true,
         cooperates: false,
+        reads: vec![2, 300],
         delivery,
     };
     let kernels = [Delivery::Patch, Delivery::Table(table), Delivery::Bake].map(kernel).into();

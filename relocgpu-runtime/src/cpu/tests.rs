@@ -117,6 +117,7 @@ fn load() -> (Cpu, Box<dyn Module>) {
         align: 8,
         can_panic: true,
         cooperates: false,
+        reads: Vec::new(),
         delivery: Delivery::Patch,
     };
     let image = test_image::image_of("cpu", vec![kernel("loop"), kernel("coroutine")], &[]);

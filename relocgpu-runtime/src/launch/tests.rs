@@ -29,6 +29,7 @@ fn kernel(name: &str, layout: &TypeLayout) -> Kernel {
         align: layout.align as u64,
         can_panic: false,
         cooperates: false,
+        reads: Vec::new(),
         delivery: Delivery::Patch,
     }
 }

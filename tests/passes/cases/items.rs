@@ -2,6 +2,7 @@
 //@ record: case_1_2_3_case_0000000b __relocgpu_host_b a.rs:2:1
 //@ record: case__DOORS __relocgpu_host_c a.rs:3:1
 //@ record: case__DOORS __relocgpu_host_d a.rs:4:1
+//@ reads: case::compare case_1_2_3_case_0000000a case_1_2_3_case_0000000b case__DOORS case__DOORS
 //@ unit: @case__DOORS = internal externally_initialized global
 //@ ptx: .visible .global .align 8 .u64 case__DOORS[
 //@ ptx: .visible .const .align 8 .b8 relocgpu_slots[16];

@@ -5,6 +5,7 @@
 //@ record: case_1_2_3_case_01234567_2 __relocgpu_host_b a.rs:10:1
 //@ record: case_1_2_3_case_89abcdef_len __relocgpu_host_t a.rs:3:1
 //@ record: case_1_2_3_case_89abcdef_ptr __relocgpu_host_t a.rs:3:1
+//@ reads: case::read case_1_2_3_case_01234567 case_1_2_3_case_01234567_2 case_1_2_3_case_89abcdef_len case_1_2_3_case_89abcdef_ptr
 //@ unit: @case_1_2_3_case_01234567_2 = external constant i64, align 8
 // Four words that the loader writes; the same tokens twice are numbered by line, and what is never read is no record.
 use prelude::*;

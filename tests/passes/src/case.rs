@@ -1,7 +1,7 @@
 //! A case: its directives, and whether they hold.
 
 use crate::{Compiler, sysroot_libraries};
-use relocgpu_build::testing::{Frozen, Made, freeze};
+use relocgpu_build::testing::{Frozen, Kernel, Made, freeze};
 use std::path::{Path, PathBuf};
 
 /// A case file.
@@ -91,6 +91,12 @@ fn with_interiors(case: &Case, frozen: &Frozen) -> Result<Frozen, String> {
     frozen.with_interiors(&case.arguments("interior").map(word).collect::<Result<Vec<_>, _>>()?)
 }
 
+/// A kernel and the site of each record that it reads, in manifest order.
+fn reads(kernel: &Kernel, frozen: &Frozen) -> String {
+    let site = |number: &u32| frozen.manifest().records.get(*number as usize).map_or("?", |record| record.name.as_str());
+    kernel.reads.iter().map(site).fold(kernel.name.clone(), |line, site| line + " " + site) + "\n"
+}
+
 fn check(case: &Case, frozen: &Frozen, arch: u32) -> Result<String, String> {
     let frozen = &with_interiors(case, frozen)?;
     let ptx = frozen.ptx(arch)?;
@@ -98,12 +104,13 @@ fn check(case: &Case, frozen: &Frozen, arch: u32) -> Result<String, String> {
     let records = frozen.manifest().records.iter().zip(&source_map.records);
     let records: String = records.map(|(record, source)| format!("{} {} {}\n", record.name, source.symbol, source.source)).collect();
     let locations: String = source_map.locations.iter().map(|(file, line, column)| format!("{file}:{line}:{column}\n")).collect();
-    let kernel = |kernel: &relocgpu_build::testing::Kernel| {
+    let kernel = |kernel: &Kernel| {
         let flags =
             [(kernel.can_panic, " panics"), (kernel.cooperates, " cooperates")].map(|(on, name)| if on { name } else { "" }).concat();
         format!("{} {} {}{flags}\n", kernel.name, kernel.size, kernel.align)
     };
     let kernels: String = frozen.manifest().kernels.iter().map(kernel).collect();
+    let reads: String = frozen.manifest().kernels.iter().map(|kernel| reads(kernel, frozen)).collect();
 
     let mut wrong = Vec::new();
     let mut shown = Vec::new();
@@ -120,6 +127,7 @@ fn check(case: &Case, frozen: &Frozen, arch: u32) -> Result<String, String> {
             "record" => ("records", &records),
             "location" => ("locations", &locations),
             "kernel" => ("kernels", &kernels),
+            "reads" => ("reads", &reads),
             "ptx" | "ptx-not" | "ptx-count" => ("ptx", &ptx),
             "arch" | "interior" | "interior-not" => continue,
             "same-unit-as" => {
@@ -138,7 +146,7 @@ fn check(case: &Case, frozen: &Frozen, arch: u32) -> Result<String, String> {
                 count.parse() == Ok(text.matches(what).count())
             }
             // What is listed is compared line by line: a kernel that panics as well is another one.
-            "record" | "location" | "kernel" => text.lines().any(|line| line == argument),
+            "record" | "location" | "kernel" | "reads" => text.lines().any(|line| line == argument),
             _ => text.contains(argument.as_str()),
         };
         claim(holds, directive, argument, name, text);

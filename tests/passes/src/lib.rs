@@ -12,6 +12,7 @@
 //! | `record: LINE` | the records, one a line as `name symbol source`, have this line |
 //! | `location: LINE` | the panic locations, one a line as `file:line:column`, have this line |
 //! | `kernel: LINE` | the kernels, one a line as `name size align [panics] [cooperates]`, have this line |
+//! | `reads: LINE` | the kernels with what they read, one a line as `name site site …` in manifest order, have this line |
 //! | `interior: GLOBAL OFFSET` | the unit may get a record of the word there; it comes before what is lowered |
 //! | `interior-not: GLOBAL OFFSET` | validation refuses such a record |
 //! | `same-unit-as: FILE` | the other case gives the same unit hash and other panic locations |

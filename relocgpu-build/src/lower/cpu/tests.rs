@@ -44,6 +44,7 @@ fn unit_of(bitcode: Vec<u8>, folder: &str, kernels: &[&str], records: Vec<Record
         align: 8,
         can_panic: true,
         cooperates: false,
+        reads: Vec::new(),
         delivery: Delivery::Patch,
     };
     let source = |_: &Record| RecordSource { symbol: "__relocgpu_host_1".into(), source: "a.rs:1:1".into(), text: "1".into() };

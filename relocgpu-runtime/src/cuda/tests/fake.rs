@@ -132,6 +132,7 @@ pub fn kernel(name: &str, can_panic: bool) -> Kernel {
         align: 8,
         can_panic,
         cooperates: false,
+        reads: Vec::new(),
         delivery: Delivery::Patch,
     }
 }
