@@ -44,6 +44,9 @@ use proc_macro::TokenStream;
 /// Generic kernels are launched as `kernel::launch::<f32, 4>(…)`, or with what inference finds; type parameters must
 /// be `'static` there. The kernel of an `unsafe fn` has an unsafe `launch`.
 ///
+/// `#[gpu_kernel(delivery = patch)]`, `table` or `bake` says where the words of its host references live: in the module, in
+/// the launch, in the code. Without it the build script's `Builder::delivery` decides.
+///
 /// `#[gpu_kernel(crate = path)]` names the crate relocgpu_runtime where another crate re-exports it; a dependency that is
 /// renamed in Cargo.toml needs no such word.
 ///
@@ -54,13 +57,13 @@ pub fn gpu_kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     kernel::run(arguments.into(), item.into()).into()
 }
 
-/// `relocgpu_runtime::host!` after the runtime's path in brackets: `[path] expr` or `[path] table: expr`.
+/// `relocgpu_runtime::host!` after the runtime's path in brackets, `[path] expr`, with one of its words in front: `[path] table: expr`.
 #[proc_macro]
 pub fn host(tokens: TokenStream) -> TokenStream {
     host_ref::run(tokens.into()).into()
 }
 
-/// `relocgpu_runtime::device!` after the runtime's path in brackets: `[path] shared: [T; N]`.
+/// `relocgpu_runtime::device!` after the runtime's path in brackets: `[path] shared: [T; N]` or `[path] static: expr`.
 #[proc_macro]
 pub fn device(tokens: TokenStream) -> TokenStream {
     device_mem::run(tokens.into()).into()

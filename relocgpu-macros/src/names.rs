@@ -169,6 +169,12 @@ pub fn text_of(tokens: &TokenStream) -> String {
     tokens.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// That text as users write it, for reports: a macro that passes tokens on loses their spacing.
+pub fn shown(text: &str) -> String {
+    let spaced = [(" :: ", "::"), (" : ", ": "), ("& raw ", "&raw "), ("* const ", "*const "), ("* mut ", "*mut ")];
+    spaced.iter().fold(text.to_owned(), |text, (spaced, written)| text.replace(spaced, written))
+}
+
 /// A type as text: tokens that a parser has handled have lost the spacing that the user gave them.
 pub fn text_of_type(ty: &syn::Type) -> String {
     let spaced = text_of(&quote::ToTokens::to_token_stream(ty));
@@ -200,6 +206,14 @@ mod tests {
     fn hashes_as_the_contract_does() {
         assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
         assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+    }
+
+    #[test]
+    fn references_read_as_users_write_them() {
+        assert_eq!(shown("& raw const HITS"), "&raw const HITS");
+        assert_eq!(shown("on_the_host as * const ()"), "on_the_host as *const ()");
+        assert_eq!(shown("mapped : AtomicU32 :: new(0)"), "mapped: AtomicU32::new(0)");
+        assert_eq!(shown("a & b * c"), "a & b * c");
     }
 
     #[test]

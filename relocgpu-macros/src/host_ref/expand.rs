@@ -1,7 +1,7 @@
 //! The two expansions of each form.
 
 use super::form::{Named, Symbol};
-use crate::names::{DETAIL, FIELD, REFERENCE_TAG, Unit, fnv1a, kind, text_of, text_of_type};
+use crate::names::{DETAIL, FIELD, REFERENCE_TAG, Unit, fnv1a, kind, shown, text_of, text_of_type};
 use crate::root::site;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -239,7 +239,7 @@ impl Reference {
         let text = text_of(&self.tokens);
         let package = format!("{FIELD}{}{FIELD}{}{FIELD}", self.unit.crate_name.as_deref().unwrap_or_default(), self.unit.version);
         let hash = format!("{FIELD}{:016x}{FIELD}", fnv1a(text.as_bytes()));
-        let text = format!("{FIELD}{detail}{FIELD}{text}");
+        let text = format!("{FIELD}{detail}{FIELD}{}", shown(&text));
         quote! {
             ::core::concat!(
                 #start, #symbol, #package, ::core::module_path!(), #hash,
