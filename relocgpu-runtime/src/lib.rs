@@ -25,8 +25,8 @@
 //! # Model
 //! * The package's build script ([`relocgpu-build`](https://docs.rs/relocgpu-build)) puts an *image* into the program:
 //!   PTX for GPUs, native code for the CPU, and a list of *host references*. Those are words that only the running
-//!   process knows: the values of [`host!`] and the addresses of [`DeviceTable`]s. The first launch resolves them, writes
-//!   them into the image's slots and loads it; [`init`] resolves them all at once, when the program starts.
+//!   process knows, named by [`host!`] and [`device!`]; [`guide::host_references`] shows every kind. The first launch resolves
+//!   them and delivers the words; [`init`] resolves them all at once, when the program starts.
 //! * A [`Device`] is a CUDA device or the CPU. It has one queue: launches, copies and frees happen in the order in which
 //!   the program makes them. What returns data to the host waits for it.
 //! * A [`Buffer`] is memory on a device. `#[gpu_kernel] fn k(…)` makes `k::launch(&device, grid, …)`, whose arguments are
@@ -84,6 +84,8 @@ mod device_choice;
 mod error;
 #[cfg(feature = "host")]
 mod grid;
+#[cfg(feature = "host")]
+pub mod guide;
 #[cfg(feature = "host")]
 mod handle;
 #[cfg(feature = "host")]

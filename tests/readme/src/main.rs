@@ -1,5 +1,8 @@
 //! The program of the README, word for word.
 
+#[cfg(test)]
+mod tour;
+
 use relocgpu_runtime::prelude::*;
 
 /// Made on the host when the program starts, and copied to each device before its first launch.

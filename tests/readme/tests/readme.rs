@@ -27,7 +27,7 @@ fn blocks(markdown: &str) -> Vec<(String, String)> {
 
 #[test]
 fn every_rust_block_is_compiled() {
-    let compiled = ["tests/readme/src/main.rs", "tests/readme/build.rs"].map(read);
+    let compiled = ["tests/readme/src/main.rs", "tests/readme/src/tour.rs", "tests/readme/build.rs"].map(read);
     let readme = read("README.md");
     let rust: Vec<_> = blocks(&readme).into_iter().filter(|(language, _)| language == "rust").collect();
     assert!(rust.len() >= 2, "the README shows a program and a build script");
@@ -37,6 +37,24 @@ fn every_rust_block_is_compiled() {
             "no file of tests/readme has this block of the README:\n{text}"
         );
     }
+}
+
+/// The chapter's examples are pieces of `examples/host_references`, which runs them and compares their results.
+#[test]
+fn the_chapter_on_host_references_quotes_its_example() {
+    let without_indent = |text: &str| text.trim().lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
+    let folder = "examples/host_references/src/kinds";
+    let kinds: Vec<_> = std::fs::read_dir(root().join(folder)).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let kinds: Vec<_> = kinds.iter().map(|name| name.to_str().unwrap()).filter(|name| *name != "mod.rs").collect();
+    let sources: Vec<_> = kinds.iter().map(|name| without_indent(&read(&format!("{folder}/{name}")))).collect();
+    let mut quoted = vec![false; kinds.len()];
+    for (language, text) in blocks(&read("relocgpu-runtime/src/guide/host_references.md")) {
+        assert_eq!(language, "ignore", "a block of another language is not compared");
+        let kind = sources.iter().position(|source| source.contains(&without_indent(&text)));
+        quoted[kind.unwrap_or_else(|| panic!("no file of {folder} has this block of the chapter:\n{text}"))] = true;
+    }
+    let missing: Vec<_> = kinds.iter().zip(&quoted).filter(|(_, quoted)| !**quoted).map(|(name, _)| name).collect();
+    assert!(kinds.len() >= 9 && missing.is_empty(), "the chapter has nothing of {missing:?}");
 }
 
 #[test]
