@@ -70,7 +70,7 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
     // Tests of a dependency are nobody's business.
     let tests = if lock.is_own { targets::tests_with_kernels(env, package) } else { None };
     let selections: Vec<_> =
-        tests.iter().map(|tests| with_library_and_programs(&tests.selection)).chain([programs.selection.clone()]).collect();
+        tests.iter().map(|tests| with_library_and_programs(package, &tests.selection)).chain([programs.selection.clone()]).collect();
     let question = format!("{selections:?}{:?}{:?}{}", env.features, parent.configs, tools.target_dir(&nested.flags).display());
     let skipped = skip_set::recall(env, &question).unwrap_or_else(|| {
         let graph = selections.iter().find_map(|selection| nested.unit_graph(selection)).unwrap_or_default();
@@ -109,9 +109,11 @@ pub(crate) fn run(env: &Env, parent: &Parent, toolchain: &Toolchain, builder: &B
     Ok(pass)
 }
 
-/// Cargo's arguments for both compiles at once.
-fn with_library_and_programs(tests: &[String]) -> Vec<String> {
-    [&["--lib", "--bins"].map(str::to_owned), tests].concat()
+/// Cargo's arguments for both compiles at once. It refuses `--lib` where there is none.
+fn with_library_and_programs(package: &metadata::Package, tests: &[String]) -> Vec<String> {
+    let library = package.targets.iter().any(|target| unit::TargetKind::of(target) == Some(unit::TargetKind::Lib));
+    let own = library.then_some("--lib").into_iter().chain(["--bins"]).map(str::to_owned);
+    own.chain(tests.iter().cloned()).collect()
 }
 
 impl DevicePass {
@@ -176,7 +178,21 @@ fn inherited(outer: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::inherited;
+    use super::{inherited, metadata, with_library_and_programs};
+
+    /// Cargo refuses `--lib` where there is none; what only tests need was then left out of their compile too.
+    #[test]
+    fn a_library_is_asked_for_where_there_is_one() {
+        let target = |kind: &str| serde_json::json!({ "name": "p", "kind": [kind], "crate_types": [kind], "src_path": "a.rs" });
+        let asked = |kinds: &[&str]| {
+            let targets: Vec<_> = kinds.iter().map(|kind| target(kind)).collect();
+            let package = serde_json::json!({ "id": "p", "name": "p", "version": "1.0.0", "targets": targets });
+            let package: metadata::Package = serde_json::from_value(package).unwrap();
+            with_library_and_programs(&package, &["--tests".to_owned()]).join(" ")
+        };
+        assert_eq!(asked(&["bin", "custom-build"]), "--bins --tests");
+        assert_eq!(asked(&["cdylib"]), "--lib --bins --tests");
+    }
 
     #[test]
     fn of_the_users_flags_those_about_the_source_remain() {
