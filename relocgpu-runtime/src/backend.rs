@@ -109,7 +109,7 @@ pub(crate) trait Backend: Send + Sync {
     fn time(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<Duration>;
 
     /// The CUDA device, if it is one.
-    #[cfg(all(feature = "cust", not(relocgpu_device)))]
+    #[cfg(all(feature = "interop", not(relocgpu_device)))]
     fn cuda(&self) -> Option<&crate::cuda::Cuda> {
         None
     }

@@ -58,8 +58,8 @@ pub unsafe fn launch<P>(device: &Device, grid: Grid, kernel: &KernelRef, params:
     // SAFETY: the value's own bytes, whose padding may be uninitialised.
     let bytes: &Bytes = unsafe { std::slice::from_raw_parts((&raw const *params).cast(), size_of::<P>()) };
     let inner = &device.inner;
-    #[cfg(feature = "cust")]
-    let must_wait = crate::cust_interop::must_wait();
+    #[cfg(feature = "interop")]
+    let must_wait = crate::interop::must_wait();
     grid.check(&inner.limits)?;
     if grid.is_empty() {
         return Ok(());
@@ -77,7 +77,7 @@ pub unsafe fn launch<P>(device: &Device, grid: Grid, kernel: &KernelRef, params:
             launch_with(inner, &loaded, &grid, bytes, table, &words)?;
         }
     }
-    #[cfg(feature = "cust")]
+    #[cfg(feature = "interop")]
     if must_wait {
         return device.synchronize();
     }

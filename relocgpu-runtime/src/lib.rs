@@ -48,7 +48,8 @@
 //!
 //! # Features
 //! * `host` (default): everything a program uses. Without it, the crate is the `contract` that the build shares.
-//! * `cust`: launches with a program's own `cust` context, stream and buffers. Such a program needs the CUDA driver to start.
+//! * `cust`: launches with a program's own `cust` context, streams and buffers. Such a program needs the CUDA driver to start.
+//! * `cudarc`: the same with cudarc's context, streams and slices. Such a program starts without a driver.
 //!
 //! # Environment
 //! `RELOCGPU_DEVICE` = `cpu`, `cuda` or `cuda:N` decides what [`Device::best`] returns.
@@ -70,8 +71,6 @@ mod buffer;
 mod cpu;
 #[cfg(all(feature = "host", not(relocgpu_device)))]
 mod cuda;
-#[cfg(feature = "cust")]
-pub mod cust_interop;
 #[cfg(feature = "host")]
 mod data;
 #[cfg(feature = "host")]
@@ -94,6 +93,8 @@ pub mod host;
 mod host_ref;
 #[cfg(feature = "host")]
 mod image;
+#[cfg(feature = "interop")]
+pub mod interop;
 #[cfg(feature = "host")]
 mod introspect;
 #[cfg(feature = "host")]

@@ -33,7 +33,7 @@ impl<T: DeviceData> Memory<T> {
     }
 
     /// Memory that another crate keeps alive. `len` elements have fewer bytes than memory has.
-    #[cfg(feature = "cust")]
+    #[cfg(feature = "interop")]
     pub fn foreign(at: DevicePtr, len: usize) -> Self {
         Self { at, len, _elements: PhantomData }
     }

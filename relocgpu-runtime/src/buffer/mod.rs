@@ -4,7 +4,7 @@ mod args;
 mod memory;
 mod views;
 
-#[cfg(feature = "cust")]
+#[cfg(feature = "interop")]
 pub(crate) use args::sealed;
 pub use args::{SliceArg, SliceMutArg};
 pub use views::{Slice, SliceMut};

@@ -29,7 +29,7 @@ impl<'a, T: DeviceData> Slice<'a, T> {
     }
 
     /// Memory of this device that another crate keeps alive.
-    #[cfg(feature = "cust")]
+    #[cfg(feature = "interop")]
     pub(crate) fn foreign(at: crate::backend::DevicePtr, len: usize, device: &'a Device) -> Self {
         Self::new(Memory::foreign(at, len), device)
     }
@@ -136,8 +136,15 @@ impl<'a, T: DeviceData, S: Space> SliceMut<'a, T, S> {
     /// As there.
     pub fn copy_from(&mut self, from: impl SliceArg<T>) -> Result<()> {
         let from = from.__part(self.device, "copy_from")?;
+        #[cfg(feature = "interop")]
+        let must_wait = crate::interop::must_wait();
         self.memory.same_length("copy_from", from.len())?;
-        self.memory.copy(self.device, from.memory)
+        self.memory.copy(self.device, from.memory)?;
+        #[cfg(feature = "interop")]
+        if must_wait {
+            return self.device.synchronize();
+        }
+        Ok(())
     }
 }
 

@@ -81,7 +81,7 @@ impl Context {
     }
 
     /// Whether a context of the program's is this one.
-    #[cfg(any(feature = "cust", test))]
+    #[cfg(any(feature = "interop", test))]
     pub fn is(&self, other: CUcontext) -> bool {
         self.raw == other
     }

@@ -32,7 +32,7 @@ macro_rules! functions {
     ($($need:ident fn $name:ident($($argument:ident: $type:ty),*);)*) => {
         /// The driver's functions.
         // Some are for a program's own streams and memory only.
-        #[cfg_attr(not(feature = "cust"), allow(dead_code))]
+        #[cfg_attr(not(feature = "interop"), allow(dead_code))]
         #[allow(non_snake_case)]
         pub(super) struct Functions {
             $($name: functions!(@pointer $need unsafe extern "C" fn($($type),*) -> c_uint),)*
@@ -55,7 +55,7 @@ macro_rules! functions {
             }
         }
 
-        #[cfg_attr(not(feature = "cust"), allow(dead_code))]
+        #[cfg_attr(not(feature = "interop"), allow(dead_code))]
         #[allow(non_snake_case, clippy::too_many_arguments)]
         impl Functions {
             $(

@@ -4,7 +4,7 @@ use super::driver::Driver;
 use super::failure::Outcome;
 use super::queue::Queue;
 use crate::error::Result;
-#[cfg(any(feature = "cust", test))]
+#[cfg(any(feature = "interop", test))]
 use cudarc::driver::sys::CUevent_flags_enum;
 use cudarc::driver::sys::{CUevent, CUstream};
 use std::ptr;
@@ -35,7 +35,7 @@ impl Queue {
     }
 
     /// An event without a time.
-    #[cfg(any(feature = "cust", test))]
+    #[cfg(any(feature = "interop", test))]
     pub fn event(&self, driver: &Driver) -> Outcome<Event<'_>> {
         Event::new(self, driver, CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32)
     }
@@ -61,7 +61,7 @@ impl<'a> Event<'a> {
     }
 }
 
-#[cfg(any(feature = "cust", test))]
+#[cfg(any(feature = "interop", test))]
 impl Event<'_> {
     pub fn raw(&self) -> CUevent {
         self.raw

@@ -15,7 +15,7 @@ pub(super) struct Failure {
     pub code: c_uint,
 }
 
-#[cfg(any(feature = "cust", test))]
+#[cfg(any(feature = "interop", test))]
 pub(super) const INVALID_VALUE: c_uint = 1;
 pub(super) const OUT_OF_MEMORY: c_uint = 2;
 pub(super) const ALREADY_REGISTERED: c_uint = 712;

@@ -14,7 +14,7 @@ use std::ptr;
 ///
 /// # Safety
 /// `context` is a living context of the driver.
-#[cfg_attr(not(feature = "cust"), allow(dead_code))]
+#[cfg_attr(not(feature = "interop"), allow(dead_code))]
 pub(crate) unsafe fn ordinal(context: *mut c_void) -> Result<usize, Missing> {
     let driver = Driver::get()?;
     let mut device = 0;
@@ -40,6 +40,12 @@ pub(crate) unsafe fn ordinal(context: *mut c_void) -> Result<usize, Missing> {
 }
 
 impl Cuda {
+    /// The queue's stream.
+    #[cfg_attr(not(feature = "cudarc"), allow(dead_code))]
+    pub(crate) fn stream(&self) -> *mut c_void {
+        self.queue.stream.cast()
+    }
+
     /// Whether a context is this device's own.
     pub(crate) fn is_context(&self, context: *mut c_void) -> bool {
         self.queue.context.is(context.cast())
@@ -59,6 +65,7 @@ impl Cuda {
     }
 
     /// Whether memory is of this device's context.
+    #[cfg_attr(not(feature = "cust"), allow(dead_code))]
     pub(crate) fn has_memory(&self, at: DevicePtr) -> Result<bool> {
         self.queue.run(|driver| {
             let mut context: CUcontext = ptr::null_mut();

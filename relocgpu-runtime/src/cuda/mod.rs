@@ -19,7 +19,7 @@ mod context;
 mod driver;
 mod event;
 mod failure;
-#[cfg(any(feature = "cust", test))]
+#[cfg(any(feature = "interop", test))]
 pub(crate) mod foreign;
 mod fork;
 mod jit;
@@ -121,7 +121,7 @@ impl Backend for Cuda {
         self.queue.time(work)
     }
 
-    #[cfg(feature = "cust")]
+    #[cfg(feature = "interop")]
     fn cuda(&self) -> Option<&Self> {
         Some(self)
     }

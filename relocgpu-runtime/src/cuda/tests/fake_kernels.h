@@ -15,7 +15,7 @@ static void run_kernel(struct launch *l, struct context *context) {
     } else if (!strcmp(name, "add_slots") && (sound &= !!block_of((ptr)p->data, p->len * 4))) {
         for (uint64_t i = 0; i < p->len; i++)
             for (size_t s = 0; s < bytes / 8; s++) p->data[i] += (float)slots[s];
-    } else if (strstr(name, "__amplify_") && (sound &= slots && block_of((ptr)q->x, q->x_len * 4) && block_of((ptr)q->y, q->y_len * 4))) {
+    } else if (strstr(name, "__amplify_") && (sound &= slots && (!q->x_len || block_of((ptr)q->x, q->x_len * 4)) && (!q->y_len || block_of((ptr)q->y, q->y_len * 4)))) {
         /* Of the interop examples: `*y += host!(gain()) * x`. */
         float gain;
         memcpy(&gain, slots, 4);

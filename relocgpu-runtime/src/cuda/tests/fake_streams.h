@@ -143,7 +143,8 @@ int cuMemFreeAsync(ptr at, struct stream *s) { CALL(1); NEED(block_of(at, 1) && 
 #endif
 static int copy(struct stream *s, ptr to, ptr from, size_t n) { return push(s, (struct command){ .kind = COPY, .to = to, .from = from, .n = n }); }
 int cuMemcpyHtoDAsync_v2(ptr to, void *from, size_t n, struct stream *s) { CALL(1); note("HtoD %zu", n); NEED(block_of(to, n), INVALID_VALUE); return copy(s, to, (ptr)from, n); }
-int cuMemcpyDtoHAsync_v2(void *to, ptr from, size_t n, struct stream *s) { CALL(1); NEED(block_of(from, n), INVALID_VALUE); return copy(s, (ptr)to, from, n); }
+/* To memory that is not page-locked: it has ended when it returns, as the manual promises and cudarc relies on. */
+int cuMemcpyDtoHAsync_v2(void *to, ptr from, size_t n, struct stream *s) { CALL(1); NEED(block_of(from, n), INVALID_VALUE); int code = copy(s, (ptr)to, from, n); if (!code) run_upto(stream_of(s), now()); return code; }
 int cuMemcpyDtoDAsync_v2(ptr to, ptr from, size_t n, struct stream *s) { CALL(1); NEED(block_of(to, n) && block_of(from, n), INVALID_VALUE); return copy(s, to, from, n); }
 /* The synchronous ones go through the default stream. */
 int cuMemcpyHtoD_v2(ptr to, void *from, size_t n) { CALL(1); NEED(block_of(to, n), INVALID_VALUE); int code = copy(0, to, (ptr)from, n); return code ? code : drain(stream_of(0)); }

@@ -1,0 +1,3 @@
+fn main() {
+    relocgpu_build::compile()
+}
