@@ -26,7 +26,7 @@ impl Manifest {
     }
 }
 
-/// An owned [`Unit`](super::names::Unit).
+/// An owned [`Unit`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
 pub struct UnitName {

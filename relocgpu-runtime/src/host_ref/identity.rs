@@ -96,8 +96,8 @@ macro_rules! identities {
 /// host, for instance as a kernel's argument. Equal references are the same item.
 ///
 /// ```ignore
-/// static RED: Material = …;
-/// static BLUE: Material = …;
+/// static RED: Material = Material { hue: 0 };
+/// static BLUE: Material = Material { hue: 240 };
 ///
 /// #[gpu_kernel]
 /// fn count_red(which: &[HostRef<Material>], count: &[AtomicU32]) {
