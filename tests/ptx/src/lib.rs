@@ -1,6 +1,7 @@
-//! Reads PTX as text: modules and their entries.
+//! Reads PTX as text: modules and their entries; and the report on the program that holds it.
 
 mod module;
+pub mod report;
 
 pub use module::Module;
 

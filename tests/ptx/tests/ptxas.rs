@@ -9,16 +9,27 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const ARCHITECTURES: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
-const EXAMPLES: [&str; 4] = ["saxpy", "host_references", "mandelbrot", "photo"];
+/// Each with the kernels and the records that its image holds at least.
+const EXAMPLES: [(&str, usize, usize); 4] = [("saxpy", 1, 0), ("host_references", 1, 5), ("mandelbrot", 1, 0), ("photo", 2, 3)];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     // Listing must not build anything.
-    let modules = if arguments.list { Ok(Vec::new()) } else { modules() };
-    let trials = match modules {
+    let executables = if arguments.list { Ok(BTreeMap::new()) } else { executables() };
+    let modules = if arguments.list { Ok(Vec::new()) } else { executables.clone().and_then(|executables| modules(&executables)) };
+    let mut trials = match modules {
         Ok(modules) => trials(modules),
         Err(error) => vec![Trial::test("modules", move || Err(Failed::from(error)))],
     };
+    trials.extend(EXAMPLES.map(|(name, kernels, records)| {
+        let executables = executables.clone();
+        Trial::test(format!("inspect --json: {name}"), move || {
+            let executables = executables?;
+            let inspect = ["inspect", executable(&executables, name)?, "--json"];
+            let report = stdout(Command::new(executable(&executables, "relocgpu")?).args(inspect))?;
+            Ok(ptx::report::check(&report, name, kernels, records)?)
+        })
+    }));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -49,18 +60,20 @@ fn trials(modules: Vec<Module>) -> Vec<Trial> {
 }
 
 /// The kernel crates' modules and the examples'.
-fn modules() -> Result<Vec<Module>, String> {
+fn modules(executables: &BTreeMap<String, String>) -> Result<Vec<Module>, String> {
     let mut modules = ptx::linked().map_err(|error| error.to_string())?;
     let themes = end_to_end::themes().len();
     if modules.len() < themes {
         return Err(format!("{} modules of {themes} kernel crates", modules.len()));
     }
-    let executables = executables()?;
-    let executable = |name: &str| executables.get(name).ok_or_else(|| format!("the workspace has no executable `{name}`"));
-    for example in EXAMPLES {
-        modules.extend(extracted(executable("relocgpu")?, executable(example)?)?);
+    for (example, ..) in EXAMPLES {
+        modules.extend(extracted(executable(executables, "relocgpu")?, executable(executables, example)?)?);
     }
     Ok(modules)
+}
+
+fn executable<'a>(executables: &'a BTreeMap<String, String>, name: &str) -> Result<&'a str, String> {
+    executables.get(name).map(String::as_str).ok_or_else(|| format!("the workspace has no executable `{name}`"))
 }
 
 /// Name and path of each executable of the workspace, built with the features that `cargo test --workspace` gives them.
