@@ -27,11 +27,15 @@ pub(crate) fn run(env: &Env, unit: &BitcodeUnit, image: &Image) -> Result<(), Er
     let name = unit.archive();
     let path = dir.join(format!("lib{name}.a"));
     if !is_newer(&path, &image.objects) {
-        // The archiver would keep members of an earlier image.
-        let _ = fs::remove_file(&path);
+        // Under its final name only when it is complete; the archiver would keep members of what an earlier run has left.
+        let partial = dir.join("partial");
+        let _ = fs::remove_dir_all(&partial);
+        fs::create_dir_all(&partial).map_err(Error::file("make the folder", &partial))?;
         let mut archive = cc::Build::new();
-        archive.cargo_metadata(false).out_dir(&dir).objects(&image.objects);
+        archive.cargo_metadata(false).out_dir(&partial).objects(&image.objects);
         archive.try_compile(&name).map_err(|source| Error::Archive { unit: unit.label(), source })?;
+        let made = partial.join(format!("lib{name}.a"));
+        fs::rename(&made, &path).map_err(Error::file("rename to", &path))?;
     }
 
     let is_whole = !image.is_referred_to;

@@ -12,9 +12,9 @@
 use crate::device_pass::BitcodeUnit;
 use crate::env::{self, Env};
 use crate::error::Error;
-use crate::job::{Job, Outcome};
+use crate::job::{Job, Lowered, Origin, Outcome};
 use crate::toolchain::Toolchain;
-use crate::{Builder, pipeline, reuse, step};
+use crate::{Builder, cache, device_pass, pipeline, reuse, step};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,14 +36,32 @@ pub(crate) fn run(env: &Env, toolchain: &Toolchain, builder: &Builder, unit: &Bi
         root: unit.bitcode.clone(),
         libraries: unit.libraries.clone(),
         std: toolchain.std.clone(),
+        compiler: toolchain.version.clone(),
         architectures: builder.architectures.clone(),
         cpu_levels: builder.cpu_levels.clone(),
         line_info: builder.line_info,
         delivery: builder.delivery,
+        cache: device_pass::base(env).join(cache::FOLDER),
         keep: keep.map(|folder| folder.join(&env.package).join(unit.folder())),
         out_dir,
     };
-    reuse::outcome(&job, toolchain, || ask(env, toolchain, &job, &unit.label()))
+    let outcome = reuse::outcome(&job, || ask(env, toolchain, &job, &unit.label()))?;
+    if env.log
+        && let Outcome::Built(_, lowered) = &outcome
+    {
+        eprintln!("{}", report(lowered, &unit.label()));
+    }
+    Ok(outcome)
+}
+
+/// What `RELOCGPU_LOG` shows of a unit.
+fn report(lowered: &Lowered, label: &str) -> String {
+    let how = match lowered.origin {
+        Origin::Made => "miss",
+        Origin::Cache => "hit",
+        Origin::Image => "not asked, the image is unchanged:",
+    };
+    format!("relocgpu: cache {how} {:.12} {label}", lowered.key)
 }
 
 /// Starts the child and reads its answer.
@@ -119,10 +137,12 @@ mod tests {
             root: folder.path().join("p.bc"),
             libraries: Vec::new(),
             std: Vec::new(),
+            compiler: String::new(),
             architectures: vec![75],
             cpu_levels: Vec::new(),
             line_info: false,
             delivery: Default::default(),
+            cache: PathBuf::new(),
             keep: None,
             out_dir: folder.path().to_owned(),
         };

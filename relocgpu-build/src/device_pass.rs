@@ -27,6 +27,7 @@ use crate::error::Error;
 use crate::parent::Parent;
 use crate::toolchain::Toolchain;
 use cargo::{Compiled, Nested};
+pub(crate) use folder::base;
 use relocgpu_runtime::contract::manifest::Rejection;
 use relocgpu_runtime::contract::names::DEVICE_CFG;
 use std::collections::BTreeSet;

@@ -17,6 +17,8 @@ pub(crate) const JOB: &str = "RELOCGPU_JOB";
 pub(crate) use relocgpu_runtime::contract::names::env::DEVICE_PASS;
 /// Folder for each stage's IR.
 pub(crate) const KEEP: &str = "RELOCGPU_KEEP";
+/// Set to `1`, the cache of lowered code tells what it has.
+pub(crate) const LOG: &str = "RELOCGPU_LOG";
 /// The lock file whose versions the device pass uses.
 pub(crate) const LOCKFILE: &str = "RELOCGPU_LOCKFILE";
 /// Set to `1`, an LLVM of another major version is tried.
@@ -26,7 +28,7 @@ pub(crate) const ALLOW_LLVM: &str = "RELOCGPU_ALLOW_LLVM";
 ///
 /// Not `DOCS_RS` and `RUSTC_WRAPPER`, which skip the pass: a build script that has run it is good for an editor too, and
 /// one that has not runs again in the next build anyway.
-const WATCHED: [&str; 3] = [KEEP, LOCKFILE, ALLOW_LLVM];
+const WATCHED: [&str; 4] = [KEEP, LOG, LOCKFILE, ALLOW_LLVM];
 /// What changes how crates are compiled and leaves no trace in a build script's fingerprint.
 const FLAGS: [&str; 7] = [
     "RUSTFLAGS",
@@ -82,6 +84,8 @@ pub(crate) struct Env {
     pub rustflags: Vec<String>,
     /// See [`KEEP`].
     pub keep: Option<PathBuf>,
+    /// See [`LOG`].
+    pub log: bool,
     /// See [`LOCKFILE`].
     pub lockfile: Option<PathBuf>,
     /// See [`ALLOW_LLVM`].
@@ -113,6 +117,7 @@ impl Env {
             var(name).unwrap_or_default().split(separator).filter(|s| !s.is_empty()).map(str::to_owned).collect()
         };
         let path = |name: &str| var_os(name).filter(|v| !v.is_empty()).map(|v| manifest_dir.join(v));
+        let is_on = |name: &str| var(name).is_ok_and(|v| v == "1");
         Ok(Self {
             out_dir: required("OUT_DIR")?.into(),
             package: required("CARGO_PKG_NAME")?,
@@ -124,8 +129,9 @@ impl Env {
             features: list("CARGO_CFG_FEATURE", ','),
             rustflags: list("CARGO_ENCODED_RUSTFLAGS", '\u{1f}'),
             keep: path(KEEP),
+            log: is_on(LOG),
             lockfile: path(LOCKFILE),
-            allow_llvm: var(ALLOW_LLVM).is_ok_and(|v| v == "1"),
+            allow_llvm: is_on(ALLOW_LLVM),
             wrapper_name: var_os("RUSTC_WRAPPER")
                 .and_then(|v| Path::new(&v).file_name().map(|n| n.to_string_lossy().into_owned()))
                 .unwrap_or_default(),
@@ -188,6 +194,7 @@ impl Env {
             features: Vec::new(),
             rustflags: Vec::new(),
             keep: None,
+            log: false,
             lockfile: None,
             allow_llvm: false,
             wrapper_name: String::new(),

@@ -16,6 +16,8 @@ pub struct Job {
     pub libraries: Vec<PathBuf>,
     /// The standard library's archives that carry bitcode, dependents before dependencies: `alloc`, `core`, `compiler_builtins`.
     pub std: Vec<PathBuf>,
+    /// All that `rustc -vV` says: its LLVM is the one that lowers.
+    pub compiler: String,
     /// GPU architectures by rising number: 75 is `sm_75`.
     pub architectures: Vec<u32>,
     /// Target CPUs of the native code by rising level.
@@ -24,6 +26,8 @@ pub struct Job {
     pub line_info: bool,
     /// Where the words of host references live, for kernels that do not say so themselves.
     pub delivery: Delivery,
+    /// Folder of the code that earlier builds have lowered.
+    pub cache: PathBuf,
     /// Folder for the IR of each stage, made if it is absent.
     pub keep: Option<PathBuf>,
     /// Folder of this unit alone, already there: objects go into it.
@@ -48,7 +52,7 @@ pub enum Outcome {
     /// The unit has nothing for the device.
     Nothing,
     /// There is an image.
-    Built(Image),
+    Built(Image, Lowered),
     /// The user's kernels hold what a device cannot do.
     Faults(Vec<KernelFault>),
 }
@@ -57,7 +61,7 @@ impl Outcome {
     /// Whether the files that it names are still there.
     pub fn is_there(&self) -> bool {
         match self {
-            Self::Built(image) => image.objects.iter().all(|object| object.exists()),
+            Self::Built(image, _) => image.objects.iter().all(|object| object.exists()),
             Self::Nothing | Self::Faults(_) => true,
         }
     }
@@ -71,4 +75,24 @@ pub struct Image {
     /// Whether the unit's own crate defines all of its kernels: whoever launches them refers to the image's symbol. Nothing
     /// does for instances of other crates' kernels, so an image with any of those must be linked whole.
     pub is_referred_to: bool,
+}
+
+/// An image's code in the cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lowered {
+    /// Hex digits of a hash of all that it follows from.
+    pub key: String,
+    /// How it was come by.
+    pub origin: Origin,
+}
+
+/// How an image's code was come by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Origin {
+    /// The unit was lowered.
+    Made,
+    /// An earlier build had lowered it.
+    Cache,
+    /// The image itself is still there.
+    Image,
 }

@@ -39,6 +39,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `RELOCGPU_KEEP=DIR` | keep the IR of each stage in `DIR/<package>/<unit>/` (relative to the package) |
+//! | `RELOCGPU_LOG=1` | say for each unit, on the build script's standard error (`cargo build -vv`), whether its code was in the cache |
 //! | `RELOCGPU_LOCKFILE=FILE` | the lock file of the workspace that is being built, where it is not found by itself |
 //! | `RELOCGPU_ALLOW_LLVM=1` | try a rustc whose LLVM this version was not made for |
 //!
@@ -52,6 +53,7 @@
 #![deny(unsafe_code)]
 
 mod archive;
+mod cache;
 mod child;
 mod deliver;
 mod device_pass;
@@ -206,7 +208,7 @@ impl Builder {
         for unit in &pass.units {
             match child::run(&env, &toolchain, &self, unit)? {
                 Outcome::Nothing => {}
-                Outcome::Built(image) => archive::run(&env, unit, &image)?,
+                Outcome::Built(image, _) => archive::run(&env, unit, &image)?,
                 Outcome::Faults(found) => faults.add(unit, found)?,
             }
         }

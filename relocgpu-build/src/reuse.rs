@@ -1,18 +1,11 @@
-//! Results of earlier runs that still hold.
+//! The outcome of an earlier run of the very same job, which spares the whole child process: it holds as long as the job,
+//! the age of each of its inputs and this program, which holds the stages, are the same. It is not used where
+//! intermediates are wanted.
 //!
-//! | file of the unit | spares | holds as long as |
-//! |---|---|---|
-//! | `outcome-of.json` | the whole child process | the job, the age of each of its inputs and the compiler are the same |
-//! | `code-of.bin` | lowering | the unit's hash and the targets are the same: an edit of host code, or of lines above a kernel, changes the bitcode that the stages start from but not the unit |
-//!
-//! Both end with a change of the program that made them, which holds the stages, and neither is used where intermediates
-//! are wanted.
+//! What only spares lowering is in `cache`.
 
-use crate::error::{Error, Stopped};
-use crate::job::{Job, Outcome};
-use crate::lower::Code;
-use crate::relocate::Unit;
-use crate::toolchain::Toolchain;
+use crate::error::Error;
+use crate::job::{Job, Lowered, Origin, Outcome};
 use relocgpu_runtime::contract::names::fnv1a;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -32,13 +25,16 @@ impl<T> Kept<T> {
 }
 
 /// The outcome of a job: that of an earlier run, or what `make` comes to.
-pub(crate) fn outcome(job: &Job, toolchain: &Toolchain, make: impl FnOnce() -> Result<Outcome, Error>) -> Result<Outcome, Error> {
+pub(crate) fn outcome(job: &Job, make: impl FnOnce() -> Result<Outcome, Error>) -> Result<Outcome, Error> {
     let path = job.out_dir.join("outcome-of.json");
     let inputs = [&job.root].into_iter().chain(&job.libraries).chain(&job.std);
-    let fingerprint = fingerprint(&format!("{job:?}\n{}", toolchain.version), inputs);
+    let fingerprint = fingerprint(&format!("{job:?}"), inputs);
     let kept = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Kept<Outcome>>(&text).ok());
     if let Some(kept) = kept.filter(|kept| job.keep.is_none() && kept.holds(fingerprint) && kept.result.is_there()) {
-        return Ok(kept.result);
+        return Ok(match kept.result {
+            Outcome::Built(image, lowered) => Outcome::Built(image, Lowered { origin: Origin::Image, ..lowered }),
+            other => other,
+        });
     }
     // Should this run die, no later one may take what it has half replaced.
     let _ = fs::remove_file(&path);
@@ -46,20 +42,6 @@ pub(crate) fn outcome(job: &Job, toolchain: &Toolchain, make: impl FnOnce() -> R
     if !matches!(result, Outcome::Faults(_)) {
         store(&path, serde_json::to_vec(&Kept { fingerprint, result: &result }).ok());
     }
-    Ok(result)
-}
-
-/// A unit's code: that of an earlier run, or what `make` comes to.
-pub(crate) fn code(unit: &Unit, job: &Job, make: impl FnOnce() -> Result<Code, Stopped>) -> Result<Code, Stopped> {
-    let path = job.out_dir.join("code-of.bin");
-    let targets = format!("{:?} {:?} {:?} {}", unit.hash, job.architectures, job.cpu_levels, job.line_info);
-    let fingerprint = fingerprint(&targets, []);
-    let kept = fs::read(&path).ok().and_then(|bytes| postcard::from_bytes::<Kept<Code>>(&bytes).ok());
-    if let Some(kept) = kept.filter(|kept| job.keep.is_none() && kept.holds(fingerprint)) {
-        return Ok(kept.result);
-    }
-    let result = make()?;
-    store(&path, postcard::to_allocvec(&Kept { fingerprint, result: &result }).ok());
     Ok(result)
 }
 
@@ -102,6 +84,8 @@ mod tests {
             cpu_levels: Vec::new(),
             line_info: false,
             delivery: Default::default(),
+            compiler: "rustc".into(),
+            cache: folder.join("lowered"),
             keep: None,
             out_dir: folder.to_owned(),
         }
@@ -109,15 +93,17 @@ mod tests {
 
     /// Whether the outcome was made, not reused.
     fn is_made(job: &Job, rustc: &str) -> bool {
-        let toolchain = Toolchain { version: rustc.to_owned(), llvm_dir: PathBuf::new(), std: Vec::new() };
+        let job = &Job { compiler: rustc.into(), ..job.clone() };
         let mut made = false;
-        let outcome = outcome(job, &toolchain, || {
+        let outcome = outcome(job, || {
             made = true;
             let object = job.out_dir.join("image.o");
             fs::write(&object, "").unwrap();
-            Ok(Outcome::Built(Image { objects: vec![object], is_referred_to: true }))
+            let lowered = Lowered { key: "0".into(), origin: Origin::Made };
+            Ok(Outcome::Built(Image { objects: vec![object], is_referred_to: true }, lowered))
         });
-        assert!(matches!(outcome, Ok(Outcome::Built(_))));
+        let origin = if made { Origin::Made } else { Origin::Image };
+        assert!(matches!(outcome, Ok(Outcome::Built(_, lowered)) if lowered.origin == origin));
         made
     }
 
@@ -144,8 +130,7 @@ mod tests {
         let job = job(folder.path());
         assert!(is_made(&job, "rustc"));
         fs::write(&job.root, "12").unwrap();
-        let toolchain = Toolchain { version: "rustc".to_owned(), llvm_dir: PathBuf::new(), std: Vec::new() };
-        assert!(outcome(&job, &toolchain, || Err(Error::NotABuildScript { variable: "OUT_DIR" })).is_err());
+        assert!(outcome(&job, || Err(Error::NotABuildScript { variable: "OUT_DIR" })).is_err());
         assert!(is_made(&job, "rustc"));
     }
 }

@@ -39,10 +39,12 @@ pub fn freeze(root: PathBuf, libraries: Vec<PathBuf>, std: Vec<PathBuf>, line_in
         root,
         libraries,
         std,
+        compiler: String::new(),
         architectures: Vec::new(),
         cpu_levels: Vec::new(),
         line_info,
         delivery: Default::default(),
+        cache: PathBuf::new(),
         keep: None,
         out_dir: PathBuf::new(),
     };

@@ -4,6 +4,7 @@
 //! <target>/relocgpu/wrapper-<hash>/    wrapper, wrapper.rs, stand_in.rs
 //! <target>/relocgpu/<hash>/            target folder of the nested cargo
 //! <target>/relocgpu/in-use.lock        held, shared, by every build script that works with any of them
+//! <target>/relocgpu/lowered/           see `cache`
 //! ```
 //!
 //! Cargo does not see what the wrapper adds and replaces, so a hash of all of it is in the folders' names. Kernel crates
@@ -43,7 +44,7 @@ impl Tools {
 
 /// Compiles the wrapper unless it is there. While the file is open no build script cleans up.
 pub(super) fn tools(env: &Env, toolchain: &Toolchain) -> Result<(Tools, File), Error> {
-    let base = outer_target(env).join("relocgpu");
+    let base = base(env);
     let sources: String = SOURCES.iter().map(|(_, text)| *text).collect();
     let hash = fnv1a(format!("{sources}\0{}", toolchain.version).as_bytes());
     let files = base.join(format!("wrapper-{hash:016x}"));
@@ -60,6 +61,11 @@ pub(super) fn tools(env: &Env, toolchain: &Toolchain) -> Result<(Tools, File), E
         compile_wrapper(env, &files, &wrapper)?;
     }
     Ok((Tools { files, wrapper, base, hash }, in_use))
+}
+
+/// `<target>/relocgpu`, which all packages and profiles of the outer build share.
+pub(crate) fn base(env: &Env) -> PathBuf {
+    outer_target(env).join("relocgpu")
 }
 
 /// `<target>` of `<target>[/<triple>]/<profile>/build/…`, which is where cargo puts OUT_DIR.

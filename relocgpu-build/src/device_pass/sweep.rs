@@ -1,8 +1,11 @@
 //! Removes device target folders that nothing has used for a while: another compiler, other flags or another version of
 //! this crate leave theirs behind, and cargo knows nothing of them.
 //!
+//! The cache of lowered code has a rule of its own.
+//!
 //! Every build script that works in such folders holds one lock, shared. Only who gets it alone cleans up.
 
+use crate::cache;
 use crate::error::Error;
 use std::fs::{self, File};
 use std::path::Path;
@@ -34,7 +37,8 @@ pub(super) fn mark_used(folder: &Path) -> Result<(), Error> {
 
 /// A folder that cannot be removed now is tried again by the next build.
 fn sweep(base: &Path, now: SystemTime) {
-    for folder in fs::read_dir(base).into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+    let folders = fs::read_dir(base).into_iter().flatten().flatten().map(|entry| entry.path());
+    for folder in folders.filter(|path| path.is_dir() && !path.ends_with(cache::FOLDER)) {
         let used = fs::metadata(folder.join(USED)).or_else(|_| fs::metadata(&folder)).and_then(|metadata| metadata.modified());
         if used.is_ok_and(|used| now.duration_since(used).is_ok_and(|age| age > KEPT)) {
             let _ = fs::remove_dir_all(folder);

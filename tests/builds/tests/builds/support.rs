@@ -33,7 +33,7 @@ impl Fixture {
         let text = root.join("tests/fixtures");
         sync(&text, &dir, &root);
         let lock = fs::read(root.join("Cargo.lock")).unwrap();
-        for workspace in ["shapes", "consumer", "registered"] {
+        for workspace in ["shapes", "consumer", "registered", "twice"] {
             let path = dir.join(workspace).join("Cargo.lock");
             // Cargo prunes it to what the workspace needs.
             if !path.exists() {
@@ -70,6 +70,17 @@ impl Fixture {
         let run = self.run(workspace, args);
         assert!(run.ok, "cargo {args:?} in {workspace}:\n{}\n{}", run.stdout, run.stderr);
         run.stdout
+    }
+
+    /// Puts the package `twice` into the workspace `shapes` as well, and makes `loader` depend on it.
+    pub fn twice_in_workspace(&self) {
+        let (from, to) = (self.dir.join("twice"), self.dir.join("shapes/twice"));
+        fs::create_dir_all(to.join("src")).unwrap();
+        for file in ["Cargo.toml", "build.rs", "src/lib.rs", "src/main.rs"] {
+            fs::copy(from.join(file), to.join(file)).unwrap();
+        }
+        self.edit("shapes/Cargo.toml", "\"loader\"", "\"loader\", \"twice\"");
+        self.edit("shapes/loader/Cargo.toml", "[dependencies]\n", "[dependencies]\ntwice = { path = \"../twice\" }\n");
     }
 
     /// Replaces text in a file of the copy.
