@@ -9,6 +9,7 @@ mod emit;
 mod entries;
 mod hints;
 mod intrinsics;
+mod layout;
 mod memory;
 mod readonly;
 mod shared;
@@ -67,6 +68,7 @@ pub(crate) fn run(unit: &Unit, arch: u32, keep: Keep) -> Result<Ptx, Error> {
     keep.module(&format!("4-sm_{arch}.legal.ll"), &module)?;
     llvm::run_passes(&module, "default<O3>,globaldce", &target.machine).map_err(refused("optimisation"))?;
     keep.module(&format!("4-sm_{arch}.optimised.ll"), &module)?;
+    layout::run(&module);
     let text = emit::run(&module, &target.machine).map_err(refused("the optimised module"))?;
     let text = cycles::join(text, &circles);
     keep.file(&format!("4-sm_{arch}.ptx"), || &text)?;
