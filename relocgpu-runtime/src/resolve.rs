@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn all_failures_of_all_images_are_returned_at_once() {
         let first = image(&[Item::Value("bad", fails), Item::Value("good", counted), Item::Value("odd", fails_with_number)]);
-        let second = image(&[Item::TableLen("t_len", fails_as_table), Item::TablePtr("t_ptr", fails_as_table), Item::Null("empty")]);
+        let second = image(&[Item::TableLen("t_len", fails_as_table), Item::TablePtr("t_ptr", fails_as_table), Item::Null("void")]);
         for _ in 0..2 {
             let Err(Error::Unresolved(all)) = resolve_all([first, second].into_iter()) else { panic!("expected failures") };
             let found: Vec<_> = all.iter().map(|u| (u.name.as_str(), u.source.as_str(), u.cause.as_str())).collect();
@@ -371,7 +371,7 @@ mod tests {
                     ("bad", "src/main.rs:1:1", "its expression panicked: GAIN is not set"),
                     ("odd", "src/main.rs:3:1", "its expression panicked: (a value that is no text)"),
                     ("t_len", "src/main.rs:1:1", "its expression panicked: no file curve.txt"),
-                    ("empty", "src/main.rs:3:1", "the linker left its word empty; build the program again"),
+                    ("void", "src/main.rs:3:1", "the linker left its word empty; build the program again"),
                 ]
             );
         }

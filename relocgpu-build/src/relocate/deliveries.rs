@@ -10,9 +10,6 @@ use inkwell::module::Module;
 use relocgpu_runtime::contract::manifest::{Delivery, Kernel, LaunchTable, Record, RecordSource, Site};
 use std::collections::{BTreeSet, HashMap};
 
-/// Bytes of parameters that every driver passes.
-const PARAMETER_BYTES: u64 = 4096;
-
 /// Sets what each kernel reads, its delivery, and which records have a place in the block of slots. All are in manifest order.
 pub(super) fn run<'c>(
     module: &Module<'c>,
@@ -46,11 +43,7 @@ pub(super) fn run<'c>(
             _ if slots.is_empty() => Delivery::Patch,
             job::Delivery::Patch => Delivery::Patch,
             job::Delivery::Bake => Delivery::Bake,
-            job::Delivery::Table => {
-                let offset = kernel.size.next_multiple_of(8);
-                let indirect = offset + 8 * slots.len() as u64 > PARAMETER_BYTES;
-                Delivery::Table(LaunchTable { records: slots, offset, indirect })
-            }
+            job::Delivery::Table => Delivery::Table(LaunchTable::behind(kernel.size, slots)),
         };
         if !matches!(kernel.delivery, Delivery::Table(_)) {
             in_block.extend(&kernel.reads);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// First eight bytes of a container.
 pub const CONTAINER_MAGIC: [u8; 8] = *b"RELOCGPU";
-/// Bytes before a container's body: magic, schema (u32, little endian), zero (u32), length of the body (u64).
+/// Bytes before a container's body: magic, schema (u32, little endian), [`checksum`] of the body (u32), length of the body (u64).
 pub const CONTAINER_HEADER: usize = 24;
 /// Containers start at multiples of this in their section.
 pub const CONTAINER_ALIGN: usize = 16;
@@ -51,7 +51,7 @@ pub fn encode(container: &Container) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(CONTAINER_HEADER + body.len());
     bytes.extend(CONTAINER_MAGIC);
     bytes.extend(super::SCHEMA.to_le_bytes());
-    bytes.extend(0u32.to_le_bytes());
+    bytes.extend(checksum(&body).to_le_bytes());
     bytes.extend((body.len() as u64).to_le_bytes());
     bytes.extend(body);
     bytes
@@ -64,7 +64,7 @@ pub enum DecodeError {
     NotAnImage,
     /// Made under another [`SCHEMA`](super::SCHEMA): this one.
     Schema(u32),
-    /// Shorter than its header says, or not decodable.
+    /// Shorter than its header says, with another checksum, or not decodable.
     Damaged,
 }
 
@@ -92,6 +92,16 @@ pub fn extent(bytes: &[u8]) -> Option<u64> {
     length.checked_add(CONTAINER_HEADER as u64)
 }
 
+/// Finds damage, no malice: each step is one to one, so one changed word changes the state for good.
+pub fn checksum(body: &[u8]) -> u32 {
+    let state = body.chunks(8).fold(body.len() as u64, |state, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        (state ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+    });
+    (state ^ (state >> 32)) as u32
+}
+
 /// Reads the container at the start of `bytes`; also returns how many bytes it takes.
 pub fn decode(bytes: &[u8]) -> Result<(Container<'_>, usize), DecodeError> {
     let header = bytes.get(..CONTAINER_HEADER).ok_or(DecodeError::NotAnImage)?;
@@ -104,6 +114,9 @@ pub fn decode(bytes: &[u8]) -> Result<(Container<'_>, usize), DecodeError> {
     }
     let end = extent(bytes).and_then(|n| usize::try_from(n).ok()).ok_or(DecodeError::Damaged)?;
     let body = bytes.get(CONTAINER_HEADER..end).ok_or(DecodeError::Damaged)?;
+    if header[12..16] != checksum(body).to_le_bytes() {
+        return Err(DecodeError::Damaged);
+    }
     decode_body(body).map(|container| (container, end)).ok_or(DecodeError::Damaged)
 }
 

@@ -123,6 +123,18 @@ pub struct LaunchTable {
     pub indirect: bool,
 }
 
+impl LaunchTable {
+    /// Bytes of parameters that every driver passes.
+    pub const PARAMETER_BYTES: u64 = 4096;
+
+    /// The words of `records` behind `size` bytes of parameters.
+    pub fn behind(size: u64, records: Vec<u32>) -> Self {
+        let offset = size.saturating_add(7) & !7;
+        let indirect = offset.saturating_add(8 * records.len() as u64) > Self::PARAMETER_BYTES;
+        Self { records, offset, indirect }
+    }
+}
+
 /// One parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]
@@ -331,6 +343,18 @@ pub struct KernelFault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_lie_behind_the_parameters_while_both_fit() {
+        let behind = |size, words: u32| {
+            let table = LaunchTable::behind(size, (0..words).collect());
+            (table.offset, table.indirect)
+        };
+        assert_eq!([behind(0, 512), behind(0, 513)], [(0, false), (0, true)]);
+        assert_eq!([behind(13, 510), behind(13, 511)], [(16, false), (16, true)]);
+        assert_eq!([behind(4088, 1), behind(4088, 2), behind(4096, 1)], [(4088, false), (4088, true), (4096, true)]);
+        assert!(behind(u64::MAX, 1).1);
+    }
 
     #[test]
     fn faults_have_one_entry_each_with_five_fields() {

@@ -266,6 +266,16 @@ pub fn sanitise(name: &str) -> String {
     out
 }
 
+/// Longer names are cut: what they are for is to be read. What stands behind them tells them apart.
+const MAX_LENGTH: usize = 120;
+
+/// The sanitised name, cut.
+pub fn readable(name: &str) -> String {
+    let mut name = sanitise(name);
+    name.truncate(MAX_LENGTH);
+    name
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -122,7 +122,7 @@ extern "C-unwind" fn curve() -> RawTable {
 
 #[test]
 fn an_image_is_loaded_once_with_its_words_and_a_table_copied_once() {
-    let items = [Item::Value("v", seven), Item::TableLen("t_len", curve), Item::TablePtr("t_ptr", curve)];
+    let items = [Item::Value("a", seven), Item::TableLen("t_len", curve), Item::TablePtr("t_ptr", curve)];
     let kernels = || vec![kernel("crate_a::fill", <(u8, u32)>::LAYOUT)];
     let (first, second) = (image_of("own", kernels(), &items), image_of("another", kernels(), &items));
     let (device, log) = device(DeviceKind::Cuda(0));
