@@ -15,15 +15,14 @@
 use crate::error::{Error, Stage};
 use crate::llvm::{self, Value};
 use crate::relocate::Unit;
-use crate::symbols::PANIC_INTERFACE;
-use crate::symbols::path_of;
+use crate::symbols::{PANIC_INTERFACE, is_shared, path_of};
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetMachine;
 use inkwell::values::{FunctionValue, GlobalValue};
-use relocgpu_runtime::contract::manifest::{Delivery, Kernel, LaunchTable, Manifest, Record, Site, Target};
-use std::collections::{BTreeSet, HashMap};
+use relocgpu_runtime::contract::manifest::{Delivery, Kernel, LaunchTable, Manifest, Site, Target};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 const STAGE: Stage = Stage::Deliver;
 
@@ -75,10 +74,12 @@ fn split_off<'c>(
             llvm::replace_by_declaration(&part, function);
         }
     }
-    for Record { name, .. } in manifest.records.iter().filter(|record| record.site == Site::Interior) {
-        if let (Some(whole), Some(site)) = (module.get_global(name), part.get_global(name)) {
+    let interiors = manifest.records.iter().filter(|record| record.site == Site::Interior).map(|record| record.name.clone());
+    let shared = llvm::globals(&part).into_iter().filter(|global| is_shared(*global)).map(|global| Value::from(global).name());
+    for name in interiors.chain(shared.collect::<Vec<_>>()) {
+        if let (Some(whole), Some(copy)) = (module.get_global(&name), part.get_global(&name)) {
             whole.set_linkage(Linkage::External);
-            llvm::make_declaration(site);
+            llvm::make_declaration(copy);
         }
     }
     for pipeline in ["globaldce", FOLD, "globaldce"] {
@@ -168,11 +169,11 @@ fn baked(module: &Module, manifest: &Manifest) -> Result<(), String> {
             return Err(format!("{what} is an address, which differs in each process"));
         }
         for load in Value::from(slot).users() {
-            if !load.is_load() || load.is_atomic() || load.is_volatile() || load.int_bits().is_none() {
+            if !load.is_load() || load.is_atomic() || load.is_volatile() || !load.fits_a_word() {
                 return Err(format!("{what} is not read as a word ({load:?})"));
             }
             let word = llvm::rewrite::digits_instead(load, DIGITS | u64::from(number));
-            if word.using_instructions().iter().any(|user| user.opcode() == Some(LLVMOpcode::LLVMIntToPtr)) {
+            if becomes_address(word) {
                 return Err(format!("{what} is used as an address, which differs in each process"));
             }
         }
@@ -182,6 +183,21 @@ fn baked(module: &Module, manifest: &Manifest) -> Result<(), String> {
         llvm::delete_global(slot);
     }
     Ok(())
+}
+
+/// Whether a word is made a pointer, by whichever way through the code.
+fn becomes_address(word: Value) -> bool {
+    let (mut seen, mut open) = (HashSet::from([word]), vec![word]);
+    while let Some(value) = open.pop() {
+        for user in value.using_instructions() {
+            match user.opcode() {
+                Some(LLVMOpcode::LLVMIntToPtr) => return true,
+                Some(LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMSelect | LLVMOpcode::LLVMFreeze) if seen.insert(user) => open.push(user),
+                _ => {}
+            }
+        }
+    }
+    false
 }
 
 /// Where the words of records stand in finished PTX: record and byte offset of the sixteen digits, by rising offset.

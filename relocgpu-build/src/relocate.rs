@@ -22,7 +22,7 @@ use inkwell::targets::TargetMachine;
 use inkwell::values::FunctionValue;
 use relocgpu_runtime::contract::SCHEMA;
 use relocgpu_runtime::contract::manifest::{Delivery, Kernel, Manifest, Record, RecordSource, SourceMap};
-use relocgpu_runtime::contract::names::{fnv1a, intrinsic, sanitise};
+use relocgpu_runtime::contract::names::{fnv1a, intrinsic, readable};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
@@ -103,7 +103,7 @@ pub(crate) fn run(normalised: Normalised, job: &Job) -> Result<Unit, Error> {
 /// Names and orders everything anew; `roots` begin with the kernels.
 fn canonicalise<'c>(module: &Module<'c>, roots: &[FunctionValue<'c>], kernels: &[Kernel], records: &[(Record, RecordSource)]) {
     for (function, kernel) in roots.iter().zip(kernels) {
-        Value::from(*function).set_name(&kernel.entry);
+        names::claim(module, Value::from(*function), &kernel.entry);
     }
     let mut order = order::walk(roots);
     let roots = roots.iter().map(|function| Value::from(*function).name());
@@ -126,7 +126,7 @@ fn describe<'c>(module: &Module<'c>, kernels: &[LinkedKernel<'c>], version: &str
         let reached: HashSet<_> = references.from(kernel.function).order.iter().map(|function| Value::from(*function).name()).collect();
         let hash = fnv1a(format!("{}\u{1f}{version}", kernel.name).as_bytes()) as u32;
         Kernel {
-            entry: format!("{}_{hash:08x}", sanitise(&kernel.descriptor.name)),
+            entry: format!("{}_{hash:08x}", readable(&kernel.descriptor.name)),
             name: kernel.name.clone(),
             params: kernel.descriptor.params.clone(),
             size: kernel.descriptor.size,

@@ -1,7 +1,7 @@
 //! The stages one by one, for relocgpu's own tests. Not for use elsewhere, and without any promise.
 
 use crate::error::Stopped;
-use crate::job::Job;
+use crate::job::{self, Job};
 use crate::keep::Keep;
 use crate::relocate::Unit;
 use crate::{link, llvm, lower, normalise, relocate, validate};
@@ -28,11 +28,17 @@ pub enum Made {
     Faults(Vec<KernelFault>),
 }
 
-/// Links, normalises and freezes the bitcode file `root`.
+/// Links, normalises and freezes the bitcode file `root`, for the delivery of this name (`patch`, `table`, `bake`).
 ///
 /// # Errors
 /// What a stage says that cannot go on.
-pub fn freeze(root: PathBuf, libraries: Vec<PathBuf>, std: Vec<PathBuf>, line_info: bool) -> Result<Made, String> {
+pub fn freeze(root: PathBuf, libraries: Vec<PathBuf>, std: Vec<PathBuf>, line_info: bool, delivery: &str) -> Result<Made, String> {
+    let delivery = match delivery {
+        "patch" => job::Delivery::Patch,
+        "table" => job::Delivery::Table,
+        "bake" => job::Delivery::Bake,
+        other => return Err(format!("`{other}` is no delivery")),
+    };
     let unit = UnitName { package: "t".into(), version: "0.1.0".into(), kind: "lib".into(), crate_name: "t".into(), test: false };
     let job = Job {
         unit,
@@ -43,7 +49,7 @@ pub fn freeze(root: PathBuf, libraries: Vec<PathBuf>, std: Vec<PathBuf>, line_in
         architectures: Vec::new(),
         cpu_levels: Vec::new(),
         line_info,
-        delivery: Default::default(),
+        delivery,
         cache: PathBuf::new(),
         keep: None,
         out_dir: PathBuf::new(),

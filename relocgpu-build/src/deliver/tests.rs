@@ -4,7 +4,7 @@ use super::*;
 use crate::keep::Keep;
 use crate::lower::{cpu, nvptx};
 use relocgpu_runtime::contract::SCHEMA;
-use relocgpu_runtime::contract::manifest::{Part, RecordSource, SourceMap, UnitName};
+use relocgpu_runtime::contract::manifest::{Part, Record, RecordSource, SourceMap, UnitName};
 
 /// Three kernels that store the first word, each through a function of its own; two share a recursive one that reads the second.
 const UNIT: &str = "
@@ -174,4 +174,110 @@ fn the_cpu_takes_every_delivery() {
     let unit = unit(UNIT, &kernels, &[("first", value()), ("second", value())]);
     let native = cpu::run(&unit, &["x86-64".to_owned()]).unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!(native.levels[0].kernels.len(), 3);
+}
+
+#[test]
+fn a_word_is_an_address_whichever_way_it_takes() {
+    let joined = UNIT.replace(
+        "  %word = load i64, ptr @first\n  store i64 %word, ptr %out",
+        "  %word = load i64, ptr @first\n  %other = load i64, ptr %out\n  %is = icmp eq i64 %other, 7
+  br i1 %is, label %a, label %b\na:\n  br label %b\nb:\n  %one = phi i64 [ %word, %a ], [ %other, %0 ]
+  %at = inttoptr i64 %one to ptr\n  store i64 1, ptr %at",
+    );
+    assert_ne!(joined, UNIT);
+    let kernels = [("alone", Delivery::Bake), ("deep", Delivery::Patch), ("patched", Delivery::Patch)];
+    let error = ptx(&joined, &kernels, &[("first", value()), ("second", value())]).unwrap_err();
+    assert!(error.contains("reference `first` is used as an address"), "{error}");
+}
+
+/// Two kernels with code of their own call one function that uses shared memory.
+const SHARED: &str = "
+target triple = \"x86_64-unknown-linux-gnu\"
+target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
+@first = external constant i64, align 8
+@tile = internal global [1000 x i64] undef, section \".relocgpu.shared\", align 8
+declare i32 @__relocgpu_block_barrier() convergent
+declare i32 @__relocgpu_thread_idx_x()
+declare void @__relocgpu_thread_end() noreturn
+define internal i64 @turn(i64 %n) noinline convergent nounwind {
+  %word = load i64, ptr @first
+  %i = call i32 @__relocgpu_thread_idx_x()
+  %own = getelementptr i64, ptr @tile, i32 %i
+  %sum = add i64 %word, %n
+  store i64 %sum, ptr %own
+  %gone = call i32 @__relocgpu_block_barrier() convergent
+  %is = icmp ne i32 %gone, 0
+  br i1 %is, label %end, label %on
+end:
+  call void @__relocgpu_thread_end()
+  unreachable
+on:
+  %j = xor i32 %i, 1
+  %other = getelementptr i64, ptr @tile, i32 %j
+  %got = load i64, ptr %other
+  ret i64 %got
+}
+define void @one(ptr %params) convergent nounwind {
+  %out = load ptr, ptr %params
+  %got = call i64 @turn(i64 1) convergent
+  store i64 %got, ptr %out
+  ret void
+}
+define void @two(ptr %params) convergent nounwind {
+  %out = load ptr, ptr %params
+  %got = call i64 @turn(i64 2) convergent
+  store i64 %got, ptr %out
+  ret void
+}
+";
+
+#[test]
+fn shared_memory_and_barriers_are_as_many_as_before() {
+    for (one, two) in [
+        (table(&[0], 8, false), table(&[0], 8, false)),
+        (table(&[0], 8, false), Delivery::Bake),
+        (Delivery::Patch, Delivery::Bake),
+        (Delivery::Patch, Delivery::Patch),
+    ] {
+        let kernels = [("one", one.clone()), ("two", two.clone())];
+        let mut unit = unit(SHARED, &kernels, &[("first", value())]);
+        unit.manifest.kernels.iter_mut().for_each(|kernel| kernel.cooperates = true);
+        let text = nvptx::run(&unit, 75, Keep::in_folder(None)).unwrap_or_else(|e| panic!("{e}")).text;
+        let shared: Vec<_> = text.lines().filter(|line| line.contains(".shared .align")).collect();
+        assert_eq!(shared.len(), 1, "{one:?} {two:?}: {shared:?}");
+        assert_eq!(text.matches("bar.sync").count(), 2, "{one:?} {two:?}: {text}");
+        let native = cpu::run(&unit, &["x86-64".to_owned()]).unwrap_or_else(|e| panic!("{e:?}"));
+        assert!(native.levels[0].kernels.iter().all(|kernel| kernel.shared_bytes == 8000), "{one:?} {two:?}");
+    }
+}
+
+/// The constant bank holds 8,192 words, whatever other constants there are: those lie elsewhere.
+#[test]
+fn the_block_of_slots_is_in_const_as_long_as_it_fits() {
+    for count in [8191, 8192, 8193] {
+        let names: Vec<String> = (0..count).map(|i| format!("slot_{i:05}")).collect();
+        let declared: String = names.iter().map(|name| format!("@{name} = external constant i64, align 8\n")).collect();
+        let header = &UNIT[..UNIT.find("@first").unwrap()];
+        let text = format!(
+            "{header}{declared}@curve = internal constant [9000 x i64] zeroinitializer, align 8
+define void @alone(ptr %params) convergent nounwind {{
+  %out = load ptr, ptr %params
+  %a = load i64, ptr @slot_00000
+  %z = load i64, ptr @{}
+  %at = getelementptr i64, ptr @curve, i64 %a
+  store i64 %z, ptr %out
+  %second = getelementptr i64, ptr %out, i64 1
+  store ptr %at, ptr %second
+  ret void
+}}
+",
+            names[count - 1]
+        );
+        let records: Vec<_> = names.iter().map(|name| (name.as_str(), value())).collect();
+        let text = ptx(&text, &[("alone", Delivery::Patch)], &records).unwrap();
+        let space = if count <= 8192 { ".const" } else { ".global" };
+        assert!(text.contains(&format!(".visible {space} .align 8 .b8 relocgpu_slots[{}]", 8 * count)), "{count}: {text}");
+        assert_eq!(text.matches(".const .align").count(), usize::from(count <= 8192), "{count}");
+        assert!(text.contains(&format!("relocgpu_slots+{}", 8 * (count - 1))), "{count}: {text}");
+    }
 }

@@ -18,6 +18,13 @@ impl<'c> Value<'c> {
         }
     }
 
+    /// Makes a load neither volatile nor atomic: what it reads does not change while the code runs.
+    pub(crate) fn make_plain_load(self) {
+        assert!(self.is_load());
+        ffi!(LLVMSetVolatile; self.raw(), 0);
+        ffi!(LLVMSetOrdering; self.raw(), inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic);
+    }
+
     /// Replaces operand `index` of an instruction.
     pub(crate) fn set_operand(self, index: u32, value: Value<'c>) {
         assert!(self.is_instruction() && (index as i32) < ffi!(LLVMGetNumOperands; self.raw()));

@@ -27,6 +27,11 @@ pub(crate) fn replace_in_code<'c>(
     let builder = ffi!(LLVMCreateBuilderInContext; context);
     let result = replace_uses(builder, global.into(), &mut |function| Ok(make(function)));
     ffi!(LLVMDisposeBuilder; builder);
+    if matches!(result, Ok(None)) {
+        // Expressions that nothing uses any more still use the global.
+        let nothing = ffi!(PointerValue::new; LLVMConstNull(LLVMTypeOf(global.as_value_ref())));
+        Value::from(global).replace_uses(nothing.into());
+    }
     result
 }
 
@@ -74,6 +79,13 @@ fn rebuild<'c>(builder: LLVMBuilderRef, expression: Value<'c>, constant: Value<'
     if matches!(ffi!(LLVMGetTypeKind; ty), LLVMTypeKind::LLVMStructTypeKind | LLVMTypeKind::LLVMArrayTypeKind) {
         let parts = operands.iter().zip(0..);
         let built = parts.fold(ffi!(LLVMGetPoison; ty), |whole, (part, i)| ffi!(LLVMBuildInsertValue; builder, whole, *part, i, name));
+        return Value::wrap(built).ok_or_else(|| format!("{expression:?}"));
+    }
+    if matches!(ffi!(LLVMGetTypeKind; ty), LLVMTypeKind::LLVMVectorTypeKind) && expression.opcode().is_none() {
+        let number = |i: u64| ffi!(LLVMConstInt; LLVMInt64TypeInContext(LLVMGetTypeContext(ty)), i, 0);
+        let parts = operands.iter().zip(0..);
+        let built =
+            parts.fold(ffi!(LLVMGetPoison; ty), |whole, (part, i)| ffi!(LLVMBuildInsertElement; builder, whole, *part, number(i), name));
         return Value::wrap(built).ok_or_else(|| format!("{expression:?}"));
     }
     let built = match (expression.opcode(), &operands[..]) {
@@ -159,9 +171,9 @@ pub(crate) fn past<'c>(function: FunctionValue<'c>, pointer: Value<'c>, bytes: u
     Value::wrap(made).unwrap_or_else(|| unreachable!("a built instruction is not null"))
 }
 
-/// Puts sixteen digits of PTX in the place of a load of an integer; returns the word as loaded.
+/// Puts sixteen digits of PTX in the place of a load that [fits a word](Value::fits_a_word); returns the word as loaded.
 pub(crate) fn digits_instead<'c>(load: Value<'c>, digits: u64) -> Value<'c> {
-    assert!(load.is_load());
+    assert!(load.is_load() && load.fits_a_word());
     let context = ffi!(LLVMGetTypeContext; load.type_ref());
     let builder = ffi!(LLVMCreateBuilderInContext; context);
     ffi!(LLVMPositionBuilderBefore; builder, load.raw());
@@ -181,7 +193,10 @@ pub(crate) fn digits_instead<'c>(load: Value<'c>, digits: u64) -> Value<'c> {
     );
     let name = c"".as_ptr();
     let word = ffi!(LLVMBuildCall2; builder, ty, assembly, std::ptr::null_mut(), 0, name);
-    let loaded = ffi!(LLVMBuildIntCast2; builder, word, load.type_ref(), 0, name);
+    let loaded = match load.int_bits() {
+        Some(_) => ffi!(LLVMBuildIntCast2; builder, word, load.type_ref(), 0, name),
+        None => ffi!(LLVMBuildBitCast; builder, word, load.type_ref(), name),
+    };
     ffi!(LLVMDisposeBuilder; builder);
     let loaded = Value::wrap(loaded).unwrap_or_else(|| unreachable!("a built instruction is not null"));
     load.replace_uses(loaded);

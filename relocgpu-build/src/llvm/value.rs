@@ -129,6 +129,12 @@ impl<'c> Value<'c> {
         matches!(ffi!(LLVMGetTypeKind; ty), LLVMTypeKind::LLVMIntegerTypeKind).then(|| ffi!(LLVMGetIntTypeWidth; ty))
     }
 
+    /// Whether it is a number of at most 64 bits that all of a word, or its low end, can be.
+    pub(crate) fn fits_a_word(self) -> bool {
+        let kind = ffi!(LLVMGetTypeKind; self.type_ref());
+        self.int_bits().is_some_and(|bits| bits <= 64) || matches!(kind, LLVMTypeKind::LLVMDoubleTypeKind)
+    }
+
     /// Name of a global value, or of a local one where names are kept.
     pub(crate) fn name(self) -> String {
         let mut length = 0;

@@ -5,13 +5,13 @@
 //! @photo_0_1_0_photo__tone_01234567 = external constant i64                                              ; after
 //! ```
 
-use super::STAGE;
+use super::{STAGE, names as site_names};
 use crate::error::Error;
 use crate::llvm::{self, Value};
 use inkwell::module::Module;
 use inkwell::values::GlobalValue;
 use relocgpu_runtime::contract::manifest::{Part, Record, RecordSource, Site, Target};
-use relocgpu_runtime::contract::names::{Place, Reference, fnv1a, sanitise};
+use relocgpu_runtime::contract::names::{Place, Reference, fnv1a, readable, sanitise};
 use std::collections::{BTreeMap, HashMap};
 
 /// Bytes of a slot.
@@ -23,6 +23,8 @@ struct Declared<'c> {
     target: Target,
     /// Its site's name, but for the number that tells those of one base apart.
     base: String,
+    /// What all references to one target have in common: a name's detail, or the link symbol.
+    identity: String,
     symbol: String,
     source: String,
     text: String,
@@ -36,11 +38,6 @@ impl Declared<'_> {
     /// The earliest in the source stands for those that are merged.
     fn order(&self) -> (Option<Place<'_>>, &str) {
         (Place::parse(&self.source), &self.symbol)
-    }
-
-    /// Whether its target has a name, which all that refer to it share.
-    fn is_known_by_name(&self) -> bool {
-        matches!(self.target, Target::Load { .. } | Target::Bound { .. })
     }
 
     fn suffix(&self) -> &'static str {
@@ -61,12 +58,14 @@ pub(super) fn run(module: &Module) -> Result<Vec<(Record, RecordSource)>, Error>
     let mut records: BTreeMap<String, (Record, RecordSource, GlobalValue)> = BTreeMap::new();
     for (reference, name) in declared.into_iter().zip(names) {
         let Declared { global, target, symbol, source, text, .. } = reference;
+        // No word changes while a kernel runs: a volatile or atomic read has the same answer in every delivery.
+        Value::from(global).users().into_iter().filter(|user| user.is_load()).for_each(Value::make_plain_load);
         if let Some((_, _, first)) = records.get(&name) {
             Value::from(global).replace_uses((*first).into());
             llvm::delete_global(global);
             continue;
         }
-        Value::from(global).set_name(&name);
+        site_names::claim(module, global.into(), &name);
         global.set_constant(true);
         global.set_alignment(SLOT_BYTES);
         let record = Record { name: name.clone(), site: Site::Slot, offset: 0, target, in_block: true };
@@ -88,6 +87,7 @@ fn declarations<'c>(module: &Module<'c>) -> Result<Vec<Declared<'c>>, Error> {
             Ok(target) => declared.push(Declared {
                 global,
                 base: base(&reference, &target),
+                identity: identity(&reference, &target).to_owned(),
                 target,
                 symbol: reference.symbol.to_owned(),
                 source: reference.source.to_owned(),
@@ -103,16 +103,25 @@ fn declarations<'c>(module: &Module<'c>) -> Result<Vec<Declared<'c>>, Error> {
     }
 }
 
-/// What is known by a name is called by it, so that all that refer to it share a word.
+/// What is known by a name is called by it.
 fn base(reference: &Reference, target: &Target) -> String {
     let hash = |text: &str| fnv1a(text.as_bytes()) as u32;
     match target {
-        Target::Load { symbol, offset, .. } => format!("load_{}_{offset}_{:08x}", sanitise(symbol), hash(reference.detail)),
-        Target::Bound { name, .. } => format!("bound_{}_{:08x}", sanitise(name), hash(name)),
+        Target::Load { symbol, offset, .. } => format!("load_{}_{offset}_{:08x}", readable(symbol), hash(reference.detail)),
+        Target::Bound { name, .. } => format!("bound_{}_{:08x}", readable(name), hash(name)),
         Target::Expr(_) | Target::Address => {
             let tokens = reference.tokens_hash.get(..8).unwrap_or(reference.tokens_hash);
-            sanitise(&format!("{}_{}_{}_{tokens}", reference.crate_name, reference.version, reference.module_path))
+            let path = readable(&format!("{}_{}_{}", reference.crate_name, reference.version, reference.module_path));
+            sanitise(&format!("{path}_{tokens}"))
         }
+    }
+}
+
+/// Those that are known by one name share a word.
+fn identity<'r>(reference: &Reference<'r>, target: &Target) -> &'r str {
+    match target {
+        Target::Load { .. } | Target::Bound { .. } => reference.detail,
+        Target::Expr(_) | Target::Address => reference.symbol,
     }
 }
 
@@ -120,21 +129,17 @@ fn base(reference: &Reference, target: &Target) -> String {
 fn names(declared: &[Declared]) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut numbers: HashMap<(&str, &str), usize> = HashMap::new();
-    for reference in declared.iter().filter(|reference| !reference.is_known_by_name()) {
-        numbers.entry((&reference.base, &reference.symbol)).or_insert_with(|| {
+    let mut names = Vec::with_capacity(declared.len());
+    for reference in declared {
+        let number = *numbers.entry((&reference.base, &reference.identity)).or_insert_with(|| {
             let count = counts.entry(&reference.base).or_default();
             *count += 1;
             *count
         });
+        let number = if number == 1 { String::new() } else { format!("_{number}") };
+        names.push(format!("{}{}{number}", reference.base, reference.suffix()));
     }
-    let name = |reference: &Declared| {
-        let number = match numbers.get(&(reference.base.as_str(), reference.symbol.as_str())) {
-            None | Some(1) => String::new(),
-            Some(number) => format!("_{number}"),
-        };
-        format!("{}{}{number}", reference.base, reference.suffix())
-    };
-    declared.iter().map(name).collect()
+    names
 }
 
 /// A link symbol stands for one item or thunk, and a name for a value of one type. `declared` is in source order.

@@ -14,10 +14,10 @@
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
 
-%descriptor = type { ptr, i64, ptr, i64, ptr, i64, i64, i64, i32, i32 }
+%descriptor = type { ptr, i64, ptr, i64, ptr, i64, i64, i64, i32, i32, i32 }
 @name = private constant [1 x i8] c"k"
 @file = private constant [4 x i8] c"k.ll"
-@descriptor = private constant %descriptor { ptr @name, i64 1, ptr @file, i64 4, ptr inttoptr (i64 8 to ptr), i64 0, i64 8, i64 8, i32 3, i32 4 }
+@descriptor = private constant %descriptor { ptr @name, i64 1, ptr @file, i64 4, ptr inttoptr (i64 8 to ptr), i64 0, i64 8, i64 8, i32 3, i32 4, i32 0 }
 @table = internal constant { i64, i64, i64, i64 } { i64 10, i64 0, i64 30, i64 0 }, align 16
 @word = internal constant { i64 } zeroinitializer, align 8
 

@@ -28,7 +28,7 @@ impl Case {
 
     /// The architecture whose PTX it gives; `None` if it is about faults, or has no kernel.
     pub fn arch(&self) -> Option<Result<u32, String>> {
-        if self.directives.iter().any(|(name, _)| name == "fault" || name == "nothing") {
+        if self.directives.iter().any(|(name, _)| ["fault", "nothing", "refused"].contains(&name.as_str())) {
             return None;
         }
         Some(self.arguments("arch").next().map_or(Ok(75), |arch| arch.parse().map_err(|error| format!("arch: {error}"))))
@@ -39,8 +39,11 @@ impl Case {
     /// # Errors
     /// All directives that do not hold, with the text that they are about.
     pub fn run(&self) -> Result<String, String> {
+        if self.arguments("refused").next().is_some() {
+            return self.is_refused().map(|()| String::new());
+        }
         let expected: Vec<&str> = self.arguments("fault").collect();
-        match make(&self.path)? {
+        match make(self)? {
             Made::Nothing => self.arguments("nothing").next().map(|_| String::new()).ok_or_else(|| "no kernel was found".into()),
             Made::Faults(faults) => {
                 let text = faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("\n");
@@ -57,16 +60,28 @@ impl Case {
         }
     }
 
+    /// Whether a stage refuses it, in the words of all its lines.
+    fn is_refused(&self) -> Result<(), String> {
+        let said = match make(self) {
+            Ok(Made::Frozen(frozen)) => frozen.ptx(75).err().ok_or("it was not refused")?,
+            Ok(_) => return Err("it has faults, or no kernel".into()),
+            Err(said) => said,
+        };
+        let missing: Vec<_> = self.arguments("refused").filter(|text| !said.contains(text)).collect();
+        if missing.is_empty() { Ok(()) } else { Err(format!("not said:\n{}\n--- said ---\n{said}", missing.join("\n"))) }
+    }
+
     fn arguments<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.directives.iter().filter(move |(n, _)| n == name).map(|(_, argument)| argument.as_str())
     }
 }
 
-fn make(path: &Path) -> Result<Made, String> {
+fn make(case: &Case) -> Result<Made, String> {
+    let path = case.path.as_path();
     let cases = path.ancestors().find(|folder| folder.ends_with("cases")).ok_or("a case lies in `cases`")?;
     let compiler = Compiler::new(cases)?;
     let root = if path.extension().is_some_and(|e| e == "ll") { compiler.assemble(path)? } else { compiler.case(path)? };
-    freeze(root, vec![compiler.prelude()], sysroot_libraries()?.1, false)
+    freeze(root, vec![compiler.prelude()], sysroot_libraries()?.1, false, case.arguments("delivery").next().unwrap_or("patch"))
 }
 
 /// Replaces the expected faults.
@@ -129,9 +144,9 @@ fn check(case: &Case, frozen: &Frozen, arch: u32) -> Result<String, String> {
             "kernel" => ("kernels", &kernels),
             "reads" => ("reads", &reads),
             "ptx" | "ptx-not" | "ptx-count" => ("ptx", &ptx),
-            "arch" | "interior" | "interior-not" => continue,
+            "arch" | "delivery" | "interior" | "interior-not" => continue,
             "same-unit-as" => {
-                let other = make(&case.path.with_file_name(argument))?;
+                let other = make(&Case::read(&case.path.with_file_name(argument))?)?;
                 let Made::Frozen(other) = other else { return Err(format!("{argument} gives no unit")) };
                 let same = other.hash() == frozen.hash() && other.bitcode() == frozen.bitcode();
                 claim(same && other.source_map() != source_map, directive, argument, "unit", &frozen.ir);

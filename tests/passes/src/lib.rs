@@ -17,6 +17,8 @@
 //! | `interior-not: GLOBAL OFFSET` | validation refuses such a record |
 //! | `same-unit-as: FILE` | the other case gives the same unit hash and other panic locations |
 //! | `fault: TEXT` | a line of the faults; with it the case must give exactly these lines |
+//! | `refused: TEXT` | a stage after the faults refuses the case, and says it |
+//! | `delivery: NAME` | for `table` or `bake`; `patch` otherwise |
 //! | `nothing` | there is no kernel |
 //! | `arch: N` | lower for `sm_N` instead of `sm_75` |
 //!

@@ -10,6 +10,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Names the case that a child process runs.
 const CASE: &str = "PASSES_CASE";
+/// Folders of cases beside `cases` itself.
+const FOLDERS: [&str; 2] = ["faults", "refused"];
 /// What the child prints before the PTX of a case that holds.
 const PTX: &str = "---- ptx ----\n";
 
@@ -37,7 +39,8 @@ fn main() -> ExitCode {
 
 /// What a case says, and what ptxas says to its PTX. Whichever comes first runs it.
 fn trials(path: PathBuf, ptxas: Option<Ptxas>) -> Vec<Trial> {
-    let folder = if path.parent().is_some_and(|p| p.ends_with("faults")) { "faults/" } else { "" };
+    let within = |folder: &str| path.parent().is_some_and(|p| p.ends_with(folder));
+    let folder = FOLDERS.into_iter().find(|folder| within(folder)).map(|folder| format!("{folder}/")).unwrap_or_default();
     let name = format!("{folder}{}", path.file_name().unwrap_or_default().to_string_lossy());
     let arch = Case::read(&path).map(|case| case.arch());
     let ran: Arc<OnceLock<Result<String, String>>> = Arc::default();
@@ -57,7 +60,7 @@ fn trials(path: PathBuf, ptxas: Option<Ptxas>) -> Vec<Trial> {
 fn cases() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
     let list = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut cases: Vec<_> = list(root.clone()).chain(list(root.join("faults"))).collect();
+    let mut cases: Vec<_> = list(root.clone()).chain(FOLDERS.into_iter().flat_map(|folder| list(root.join(folder)))).collect();
     cases.retain(|path| path.is_file() && path.file_name().is_some_and(|name| name != "prelude.rs"));
     cases.sort();
     cases
