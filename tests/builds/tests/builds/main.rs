@@ -1,5 +1,6 @@
 //! Packages of every shape, built by real cargo as their users would.
 
+mod builder;
 mod cache;
 mod changes;
 mod dependencies;
