@@ -3,6 +3,9 @@
 use crate::contract::image::RawTable;
 #[cfg(not(relocgpu_device))]
 use crate::contract::image::TableThunk;
+#[cfg(not(relocgpu_device))]
+use crate::contract::layout::TypeLayout;
+use crate::contract::layout::same;
 use crate::data::DeviceData;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -20,10 +23,13 @@ mod sealed {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of `host!`",
     label = "not one word of plain data",
-    note = "integers up to 64 bits, `f32`, `f64`, `bool`, `char` and raw pointers can",
-    note = "references and fn pointers cannot, since device code could follow them: pass data as `host!(table: …)` or as a kernel's parameter"
+    note = "integers up to 64 bits, `f32`, `f64`, `bool`, `char`, raw pointers, `HostRef` and `FnToken` can",
+    note = "references and fn pointers cannot, since device code could follow them: pass data as `host!(table: …)` or as a kernel's parameter, \
+            and what is only compared as `host!(item: …)` or `host!(fn: …)`"
 )]
 pub trait HostWord: Copy + 'static + sealed::Sealed {
+    /// The type's name, but for what a pointer points at: types of one kind make the same words of the same values.
+    const KIND: &'static str;
     /// The value as a word.
     fn to_word(self) -> u64;
     /// The value whose word it is. Words come from [`to_word`](Self::to_word).
@@ -34,6 +40,7 @@ macro_rules! word {
     ($($ty:ty: $value:ident => $to:expr, $word:ident => $from:expr;)*) => {$(
         impl sealed::Sealed for $ty {}
         impl HostWord for $ty {
+            const KIND: &'static str = stringify!($ty);
             #[inline(always)]
             fn to_word(self) -> u64 {
                 let $value = self;
@@ -67,6 +74,7 @@ word! {
 
 impl<T: 'static> sealed::Sealed for *const T {}
 impl<T: 'static> HostWord for *const T {
+    const KIND: &'static str = "*const";
     #[inline(always)]
     fn to_word(self) -> u64 {
         self.expose_provenance() as u64
@@ -79,6 +87,7 @@ impl<T: 'static> HostWord for *const T {
 
 impl<T: 'static> sealed::Sealed for *mut T {}
 impl<T: 'static> HostWord for *mut T {
+    const KIND: &'static str = "*mut";
     #[inline(always)]
     fn to_word(self) -> u64 {
         self.expose_provenance() as u64
@@ -199,13 +208,55 @@ impl<T: DeviceData + Copy> TableSource for &'static Vec<T> {
     }
 }
 
-const SAME_TYPE: &str = "the type of a `host!` value must follow from its expression alone: give the literal a suffix, as in `1.0_f32`";
+const SAME_TYPE: &str = "the type of a `host!` or `device!` must follow from its expression alone: give literals a suffix, as in `1.0_f32`";
+
+/// Asks a type for its [`HostWord::KIND`] and requires none: `probe.kind()`. A `host!` of a type without one is reported
+/// where its thunk is, and only there.
+pub struct Probe<T>(NoKind, PhantomData<T>);
+
+/// The type of a [`Probe`] that has no [`HostWord::KIND`].
+pub struct NoKind;
+
+impl<T: HostWord> Probe<T> {
+    /// Only says a type.
+    pub fn kind(&self) -> PhantomData<T> {
+        PhantomData
+    }
+}
+
+impl<T> Deref for Probe<T> {
+    type Target = NoKind;
+    fn deref(&self) -> &NoKind {
+        &self.0
+    }
+}
+
+impl NoKind {
+    /// Only says a type.
+    pub fn kind(&self) -> Self {
+        Self
+    }
+}
+
+/// What a [`Probe`] found.
+pub trait Kind {
+    /// [`HostWord::KIND`], if there is one.
+    const KIND: &'static str;
+}
+
+impl<T: HostWord> Kind for PhantomData<T> {
+    const KIND: &'static str = T::KIND;
+}
+
+impl Kind for NoKind {
+    const KIND: &'static str = "";
+}
 
 /// The value of a `host!` expression in host code. `_typed` is the expression as the thunk sees it, without the
 /// context's expectations; the two must not differ.
 #[inline(always)]
-pub fn host_value<T: 'static, R: HostWord>(value: impl FnOnce() -> T, _typed: fn() -> R) -> T {
-    const { assert!(size_of::<T>() == size_of::<R>(), "{}", SAME_TYPE) }
+pub fn host_value<T: 'static, K: Kind, R: HostWord>(value: impl FnOnce() -> T, _kind: impl FnOnce(Probe<T>) -> K, _typed: fn() -> R) -> T {
+    const { assert!(same(K::KIND, R::KIND), "{}", SAME_TYPE) }
     value()
 }
 
@@ -217,8 +268,12 @@ pub fn device_value<T: HostWord>(_value: impl FnOnce() -> T, word: u64) -> T {
 
 /// The value of a `host!(|device| …)` expression in host code, where the device is the CPU.
 #[cfg(not(relocgpu_device))]
-pub fn host_value_of_device<T: 'static, R: HostWord>(value: impl FnOnce(&crate::Device) -> T, _typed: fn(&crate::Device) -> R) -> T {
-    const { assert!(size_of::<T>() == size_of::<R>(), "{}", SAME_TYPE) }
+pub fn host_value_of_device<T: 'static, K: Kind, R: HostWord>(
+    value: impl FnOnce(&crate::Device) -> T,
+    _kind: impl FnOnce(Probe<T>) -> K,
+    _typed: fn(&crate::Device) -> R,
+) -> T {
+    const { assert!(same(K::KIND, R::KIND), "{}", SAME_TYPE) }
     value(&crate::Device::cpu().expect("every program has the CPU"))
 }
 
@@ -244,6 +299,12 @@ pub fn raw_table<C: TableSource>(source: C) -> RawTable {
     }
 }
 
+/// Named by the source: rustc does not see that a table's own `T` is `DeviceData`.
+#[cfg(not(relocgpu_device))]
+const fn element_layout<C: TableSource>() -> &'static TypeLayout {
+    C::Element::LAYOUT
+}
+
 /// A table in host code. The closures only say types.
 #[cfg(not(relocgpu_device))]
 pub const fn host_table<T, C, F, D, G>(thunk: extern "C-unwind" fn() -> RawTable, _source: F, _typed: G) -> DeviceTable<T>
@@ -253,7 +314,7 @@ where
     D: TableSource,
     G: Fn() -> D + Copy,
 {
-    const { assert!(size_of::<T>() == size_of::<D::Element>(), "{}", SAME_TYPE) }
+    const { assert!(element_layout::<C>().is(element_layout::<D>()), "{}", SAME_TYPE) }
     DeviceTable { thunk, evaluated: std::sync::OnceLock::new(), elements: PhantomData }
 }
 

@@ -50,13 +50,18 @@ impl Parse for Named {
 impl Parse for Symbol {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         let mut symbol = Self { named: input.parse()?, offset: 0, library: None };
-        while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
-            let word = input.call(Ident::parse_any)?;
-            input.parse::<Token![:]>()?;
+        let refused = |error: syn::Error| syn::Error::new(error.span(), diagnostics::HOST_SYMBOL);
+        while !input.is_empty() {
+            input.parse::<Token![,]>().map_err(refused)?;
+            if input.is_empty() {
+                break;
+            }
+            let word = input.call(Ident::parse_any).map_err(refused)?;
+            input.parse::<Token![:]>().map_err(refused)?;
             match word.to_string().as_str() {
-                "offset" => symbol.offset = input.parse::<LitInt>()?.base10_parse()?,
+                "offset" => symbol.offset = input.parse::<LitInt>().and_then(|bytes| bytes.base10_parse()).map_err(refused)?,
                 "library" => {
-                    let path: LitStr = input.parse()?;
+                    let path: LitStr = input.parse().map_err(refused)?;
                     if !path.value().starts_with('/') {
                         return Err(syn::Error::new(path.span(), diagnostics::HOST_LIBRARY));
                     }

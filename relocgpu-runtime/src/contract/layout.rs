@@ -75,6 +75,31 @@ pub struct FieldLayout {
     pub layout: &'static TypeLayout,
 }
 
+impl TypeLayout {
+    /// Whether two types are one as far as a layout tells: name, size, alignment and all fields.
+    pub const fn is(&self, other: &Self) -> bool {
+        let mut equal =
+            same(self.name, other.name) && self.size == other.size && self.align == other.align && self.fields.len() == other.fields.len();
+        let mut i = 0;
+        while equal && i < self.fields.len() {
+            let (own, theirs) = (&self.fields[i], &other.fields[i]);
+            equal = same(own.name, theirs.name) && own.offset == theirs.offset && own.layout.is(theirs.layout);
+            i += 1;
+        }
+        equal
+    }
+}
+
+/// Whether two texts are equal, in constants too.
+pub const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
 /// An owned [`TypeLayout`]: what the manifest stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(not(relocgpu_device), derive(Serialize, Deserialize))]

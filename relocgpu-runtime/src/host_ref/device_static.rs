@@ -113,7 +113,7 @@ where
     F: FnOnce() -> T + Copy,
     G: Fn() -> D + Copy,
 {
-    const { assert!(size_of::<T>() == size_of::<D>(), "{}", super::SAME_TYPE) }
+    const { assert!(T::LAYOUT.is(D::LAYOUT), "{}", super::SAME_TYPE) }
     const { assert!(align_of::<T>() <= 256, "a device static is aligned to 256 bytes at most") }
     DeviceStatic { thunk, own: std::sync::OnceLock::new(), value: PhantomData }
 }

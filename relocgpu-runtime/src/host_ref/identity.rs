@@ -71,6 +71,7 @@ macro_rules! identities {
 
         impl<$parameter: 'static> sealed::Sealed for $name<$parameter> {}
         impl<$parameter: 'static> HostWord for $name<$parameter> {
+            const KIND: &'static str = stringify!($name);
             #[inline(always)]
             fn to_word(self) -> u64 {
                 identity(self.at)

@@ -94,7 +94,7 @@ where
     F: FnOnce() -> T + Copy,
     G: Fn() -> D + Copy,
 {
-    const { assert!(size_of::<T>() == size_of::<D>(), "{}", super::SAME_TYPE) }
+    const { assert!(T::LAYOUT.is(D::LAYOUT), "{}", super::SAME_TYPE) }
     Mapped { thunk, made: std::sync::OnceLock::new(), value: PhantomData }
 }
 
