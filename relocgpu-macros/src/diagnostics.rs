@@ -51,7 +51,7 @@ pub fn error_expression(error: syn::Error) -> TokenStream {
 }
 
 // #[gpu_kernel]: the item
-pub const ATTRIBUTE_ARGUMENTS: &str = "`#[gpu_kernel]` takes `crate = path`, where `path` is a re-export of the crate relocgpu_runtime, and `delivery = patch`, `table` or `bake`: remove anything else";
+pub const ATTRIBUTE_ARGUMENTS: &str = "`#[gpu_kernel]` takes `crate = path`, where `path` is a re-export of the crate relocgpu_runtime, and `delivery = patch`, `table` or `bake`, each once: remove anything else";
 pub const REPEATED: &str = "this function is a kernel already: remove the second `#[gpu_kernel]`";
 pub const NO_RUNTIME: &str = "this package does not depend on relocgpu-runtime: add it to `[dependencies]` in Cargo.toml, or say where it is re-exported: \
      `#[gpu_kernel(crate = path::relocgpu_runtime)]`, `#[device_data(crate = path::relocgpu_runtime)]`";
@@ -108,8 +108,8 @@ pub fn host_capture(name: &str, what: Captured) -> String {
              pass the host's value to the kernel as a parameter, or name a static or a function of the host"
         ),
         Captured::Generic => format!(
-            "`host!` is evaluated once for all instances of a generic kernel: it cannot name the generic parameter `{name}`; \
-             pass the host's value to the kernel as a parameter"
+            "this form of `host!` is evaluated once for all instances of a generic kernel: it cannot name the generic parameter `{name}`; \
+             only the value of an expression, `host!(expr)`, may, or pass the host's value to the kernel as a parameter"
         ),
     }
 }

@@ -25,7 +25,8 @@ use proc_macro::TokenStream;
 
 /// Makes a kernel of a free function.
 ///
-/// The function stays what it is: ordinary Rust, checked by the ordinary compile, callable by other device code.
+/// The function stays what it is: ordinary Rust, checked by the ordinary compile, callable by other device code,
+/// but for what is said of generic kernels below.
 /// Beside it stands a type of the same name with one function, `launch`:
 ///
 /// ```text
@@ -44,11 +45,26 @@ use proc_macro::TokenStream;
 /// Generic kernels are launched as `kernel::launch::<f32, 4>(…)`, or with what inference finds; type parameters must
 /// be `'static` there. The kernel of an `unsafe fn` has an unsafe `launch`.
 ///
-/// `#[gpu_kernel(delivery = patch)]`, `table` or `bake` says where the words of its host references live: in the module, in
-/// the launch, in the code. Without it the build script's `Builder::delivery` decides.
-///
 /// `#[gpu_kernel(crate = path)]` names the crate relocgpu_runtime where another crate re-exports it; a dependency that is
 /// renamed in Cargo.toml needs no such word.
+///
+/// `#[gpu_kernel(delivery = …)]` says where the words of the kernel's `host!`s are, in place of what the build script
+/// says for the whole image (`relocgpu_build::Builder::delivery`):
+///
+/// | delivery | the words lie | for |
+/// |---|---|---|
+/// | `patch` | in the loaded module; `Device::refresh` replaces them | most kernels: it is the default |
+/// | `table` | behind the parameters of each launch | values that change from launch to launch |
+/// | `bake` | in the code, where the driver's compiler folds them | values that decide much and never change; no addresses |
+///
+/// ```text
+/// #[gpu_kernel(delivery = table)]
+/// fn develop(x: &[f32], mut y: DisjointSlice<f32>) { … host!(gain()) … }
+/// ```
+///
+/// A `host!(expr)` in the body of a generic kernel may name its generic parameters. Its value is one of the instance's,
+/// evaluated before the first launch of it, and travels with each launch; device code cannot call such a kernel as a
+/// function.
 ///
 /// The package needs the build script `fn main() { relocgpu_build::compile() }`.
 /// The expansion holds unsafe code of its own, which `#![forbid(unsafe_code)]` in the crate does not object to.

@@ -5,9 +5,10 @@ use crate::contract::image::RawImage;
 use crate::contract::layout::KernelDescriptor;
 use crate::contract::manifest::{Delivery, Kernel, LaunchTable};
 use crate::contract::names::instance_arguments;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Unresolved};
 use crate::grid::Grid;
 use crate::handle::{Device, Inner};
+use crate::host_ref::HostWord;
 use crate::image::{self, Image};
 use crate::{deliver, resolve};
 use std::any::TypeId;
@@ -43,6 +44,17 @@ impl KernelRef {
     fn name(&self) -> String {
         format!("{}{}", self.kernel.name, instance_arguments(self.type_name))
     }
+}
+
+/// The word of a `host!` in a generic kernel's own body that names its generic parameters: evaluated once for each
+/// instance, at its first launch, and anew after [`Device::refresh`].
+///
+/// # Errors
+/// [`Error::Unresolved`] if the expression panicked, or needs itself.
+pub fn instance_word<R: HostWord>(kernel: &KernelRef, number: u32, source: &str, text: &str, expression: fn() -> R) -> Result<u64> {
+    resolve::instance_word(kernel.type_id, number, expression).map_err(|cause| {
+        Error::Unresolved(vec![Unresolved { name: kernel.name(), source: source.to_owned(), text: text.to_owned(), cause }])
+    })
 }
 
 /// Launches a kernel.

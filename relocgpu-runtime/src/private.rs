@@ -12,8 +12,8 @@ pub use crate::host_ref::device_static::raw_static;
 pub use crate::host_ref::identity::{ItemWord, fn_token, host_ref};
 pub use crate::host_ref::mapped::raw_mapped;
 pub use crate::host_ref::named::{bound, stored};
-pub use crate::host_ref::{HostWord, TableSource, device_value, device_value_of_device, host_value, only_a_type, raw_table};
-pub use crate::launch::{ImageLink, KernelRef, launch};
+pub use crate::host_ref::{HostWord, Probe, TableSource, device_value, device_value_of_device, host_value, only_a_type, raw_table};
+pub use crate::launch::{ImageLink, KernelRef, instance_word, launch};
 pub use relocgpu_macros::{device, host};
 
 #[cfg(relocgpu_device)]
@@ -22,11 +22,13 @@ pub use crate::host_ref::{device_static::device_static, device_table, mapped::de
 pub use crate::host_ref::{device_static::host_static, host_table, host_value_of_device, mapped::host_mapped};
 
 #[cfg(relocgpu_device)]
-// SAFETY: the link stage reads the calls and takes them away.
+// SAFETY: the link stage reads the calls of the first and takes them away; calls of the second are faults.
 unsafe extern "C" {
     /// Marks an instance of a kernel.
     #[allow(improper_ctypes)]
     pub fn __relocgpu_kernel(entry: *const (), type_name: fn() -> &'static str, kernel: *const KernelDescriptor);
+    /// Body, as a function, of a generic kernel whose words come with its own launch: a fault of whoever calls it.
+    pub safe fn __relocgpu_needs_launch() -> !;
 }
 
 /// Layout of a `&[T]` parameter. A function, so that rustc reports an element that cannot cross by its own name.

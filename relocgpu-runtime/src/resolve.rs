@@ -4,8 +4,9 @@ use crate::contract::image::{DeviceValueThunk, MappedThunk, RawMapped, RawStatic
 use crate::contract::manifest::{Part, Target};
 use crate::error::{Error, Result, Unresolved};
 use crate::handle::Device;
-use crate::host_ref::named;
+use crate::host_ref::{HostWord, named};
 use crate::image::{self, Image};
+use std::any::TypeId;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -126,7 +127,12 @@ type Outcome<T> = std::result::Result<T, String>;
 /// The word of a `host!` expression.
 fn value(thunk: ValueThunk) -> Outcome<u64> {
     // SAFETY: a thunk is an ordinary Rust function made by the macro; it has no precondition.
-    once(thunk as usize, 0, || Once::Word(unsafe { thunk() })).map(Once::word)
+    once(Key::Thunk(thunk as usize, 0), || Once::Word(unsafe { thunk() })).map(Once::word)
+}
+
+/// The word of a `host!` expression that depends on a generic kernel's instance.
+pub(crate) fn instance_word<R: HostWord>(instance: TypeId, number: u32, expression: fn() -> R) -> Outcome<u64> {
+    once(Key::Instance(instance, number), || Once::Word(expression().to_word())).map(Once::word)
 }
 
 /// The word of a `host!(|device| …)` expression on one device.
@@ -135,13 +141,13 @@ fn device_value(thunk: DeviceValueThunk, device: &Device) -> Outcome<u64> {
         // SAFETY: as in `value`; the argument is a device (contract).
         Once::Word(unsafe { thunk((&raw const *device).cast()) })
     });
-    once(thunk as usize, device.inner.id, evaluate).map(Once::word)
+    once(Key::Thunk(thunk as usize, device.inner.id), evaluate).map(Once::word)
 }
 
 /// The elements of a `host!(table: …)` expression.
 pub(crate) fn table(thunk: TableThunk) -> Outcome<RawTable> {
     // SAFETY: as in `value`.
-    match once(thunk as usize, 0, || Once::Table(unsafe { thunk() }))? {
+    match once(Key::Thunk(thunk as usize, 0), || Once::Table(unsafe { thunk() }))? {
         Once::Table(table) => Ok(table),
         _ => unreachable!("one thunk has one type"),
     }
@@ -150,7 +156,7 @@ pub(crate) fn table(thunk: TableThunk) -> Outcome<RawTable> {
 /// The memory of a `host!(mapped: …)`.
 pub(crate) fn mapped(thunk: MappedThunk) -> Outcome<RawMapped> {
     // SAFETY: as in `value`.
-    match once(thunk as usize, 0, || Once::Mapped(unsafe { thunk() }))? {
+    match once(Key::Thunk(thunk as usize, 0), || Once::Mapped(unsafe { thunk() }))? {
         Once::Mapped(memory) => Ok(memory),
         _ => unreachable!("one thunk has one type"),
     }
@@ -159,7 +165,7 @@ pub(crate) fn mapped(thunk: MappedThunk) -> Outcome<RawMapped> {
 /// The initial value of a `device!(static: …)`.
 pub(crate) fn device_static(thunk: StaticThunk) -> Outcome<RawStatic> {
     // SAFETY: as in `value`.
-    match once(thunk as usize, 0, || Once::Static(unsafe { thunk() }))? {
+    match once(Key::Thunk(thunk as usize, 0), || Once::Static(unsafe { thunk() }))? {
         Once::Static(initial) => Ok(initial),
         _ => unreachable!("one thunk has one type"),
     }
@@ -185,12 +191,14 @@ pub(crate) fn forget<'a>(images: impl Iterator<Item = &'a Image>, device: &Devic
         for (i, record) in image.container.manifest.records.iter().enumerate() {
             let thunk = image.host_word(i) as usize;
             match record.target {
-                Target::Expr(Part::Value) | Target::Load { .. } => _ = done.remove(&(thunk, 0)),
-                Target::Expr(Part::DeviceValue) => _ = done.remove(&(thunk, device.inner.id)),
+                Target::Expr(Part::Value) | Target::Load { .. } => _ = done.remove(&Key::Thunk(thunk, 0)),
+                Target::Expr(Part::DeviceValue) => _ = done.remove(&Key::Thunk(thunk, device.inner.id)),
                 _ => {}
             }
         }
     }
+    // They travel with launches: no image says whose they are.
+    done.retain(|key, _| !matches!(key, Key::Instance(..)));
     drop(guard);
     changed();
 }
@@ -224,8 +232,14 @@ impl Once {
 // SAFETY: as for `Value`.
 unsafe impl Send for Once {}
 
-/// Address of a thunk, and the device that it takes; 0 if none.
-type Key = (usize, usize);
+/// One evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    /// Address of a thunk, and the device that it takes; 0 if none.
+    Thunk(usize, usize),
+    /// A generic kernel's instance, and the number of the word.
+    Instance(TypeId, u32),
+}
 
 /// Evaluations by thunk and device.
 #[derive(Default)]
@@ -243,13 +257,13 @@ fn evaluations() -> MutexGuard<'static, Option<Evaluations>> {
 }
 
 impl Evaluations {
-    /// Whether a thread that waited for `thunk` would wait for itself.
-    fn waits_for(&self, mut thunk: Key, me: ThreadId) -> bool {
+    /// Whether a thread that waited for `key` would wait for itself.
+    fn waits_for(&self, mut key: Key, me: ThreadId) -> bool {
         loop {
-            match self.running.get(&thunk) {
+            match self.running.get(&key) {
                 Some(&owner) if owner == me => return true,
                 Some(owner) => match self.waiting.get(owner) {
-                    Some(&next) => thunk = next,
+                    Some(&next) => key = next,
                     None => return false,
                 },
                 None => return false,
@@ -260,27 +274,27 @@ impl Evaluations {
 
 /// The thunk's result: evaluated by the first caller, without a lock held; others wait. A thunk may use other thunks'
 /// values; one that needs itself is an error, also around several threads.
-fn once(thunk: usize, device: usize, expression: impl FnOnce() -> Once + std::panic::UnwindSafe) -> Outcome<Once> {
+fn once(key: Key, expression: impl FnOnce() -> Once + std::panic::UnwindSafe) -> Outcome<Once> {
     static CHANGED: Condvar = Condvar::new();
     let lock = evaluations;
 
-    let (thunk, me) = ((thunk, device), thread::current().id());
+    let me = thread::current().id();
     let mut guard = lock();
     loop {
         let state = guard.get_or_insert_default();
-        if let Some(done) = state.done.get(&thunk) {
+        if let Some(done) = state.done.get(&key) {
             return done.clone();
         }
-        if let Entry::Vacant(free) = state.running.entry(thunk) {
+        if let Entry::Vacant(free) = state.running.entry(key) {
             free.insert(me);
             break;
         }
-        if state.waits_for(thunk, me) {
+        if state.waits_for(key, me) {
             return Err("its expression needs its own value: it calls `init`, launches a kernel that uses it, or reads it; \
                         move that out of the expression"
                 .to_owned());
         }
-        state.waiting.insert(me, thunk);
+        state.waiting.insert(me, key);
         guard = CHANGED.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner());
         guard.get_or_insert_default().waiting.remove(&me);
     }
@@ -289,8 +303,8 @@ fn once(thunk: usize, device: usize, expression: impl FnOnce() -> Once + std::pa
     let result = evaluate(expression);
     let mut guard = lock();
     let state = guard.get_or_insert_default();
-    state.running.remove(&thunk);
-    state.done.insert(thunk, result.clone());
+    state.running.remove(&key);
+    state.done.insert(key, result.clone());
     CHANGED.notify_all();
     result
 }
@@ -396,6 +410,26 @@ mod tests {
     fn an_expression_that_needs_itself_is_an_error_and_no_deadlock() {
         let Err(Error::Unresolved(all)) = on_device(image(&[Item::Value("selfish", selfish)])) else { panic!("expected an error") };
         assert!(all[0].cause.contains("needs its own value"), "{}", all[0].cause);
+    }
+
+    #[test]
+    fn a_word_of_an_instance_is_evaluated_once_whoever_asks() {
+        static CALLS: AtomicU32 = AtomicU32::new(0);
+        fn seven() -> i8 {
+            CALLS.fetch_add(1, Ordering::Relaxed);
+            -7
+        }
+        fn selfish() -> u32 {
+            instance_word(TypeId::of::<u8>(), 1, selfish).map_or_else(|cause| panic!("{cause}"), |word| word as u32)
+        }
+        for _ in 0..2 {
+            for (instance, number) in [(TypeId::of::<u8>(), 0), (TypeId::of::<u16>(), 0), (TypeId::of::<u16>(), 2)] {
+                assert_eq!(instance_word(instance, number, seven), Ok(-7_i64 as u64));
+            }
+        }
+        assert_eq!(CALLS.load(Ordering::Relaxed), 3);
+        let cause = instance_word(TypeId::of::<u8>(), 1, selfish).unwrap_err();
+        assert!(cause.contains("needs its own value"), "{cause}");
     }
 
     static MEET: std::sync::Barrier = std::sync::Barrier::new(2);

@@ -19,7 +19,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, GlobalValue};
 use relocgpu_runtime::contract::manifest::KernelFault;
-use relocgpu_runtime::contract::names::{MATH_PREFIX, Reference};
+use relocgpu_runtime::contract::names::{MATH_PREFIX, Reference, intrinsic};
 use std::collections::{HashMap, HashSet};
 
 /// Static block-shared memory that every device has.
@@ -173,6 +173,12 @@ fn of_undefined(function: FunctionValue) -> Option<Fault> {
     let symbol = Value::from(function).name();
     if function.get_intrinsic_id() != 0 || symbol.starts_with("llvm.") {
         return of_intrinsic(&symbol);
+    }
+    if symbol == intrinsic::NEEDS_LAUNCH {
+        return Some(Fault::new(
+            "calls a generic kernel as a function whose `host!` depends on a generic parameter: the value comes with that kernel's own launch",
+            "move what both do into a function that takes the value as an argument",
+        ));
     }
     if is_ours(&symbol) || MEMORY.contains(&symbol.as_str()) {
         return None;

@@ -26,7 +26,7 @@ impl Reference {
     }
 
     /// The value's type must be the same in the thunk, which stands alone, and where the value is used: two copies of
-    /// the expression, compared by `host_value`. rustc reports what is wrong with both copies once. The thunk's is in a
+    /// the expression, compared by `host_value`, which asks a probe for the one that is used. rustc reports what is wrong with both copies once. The thunk's is in a
     /// constant: a local that it names "would need to be a `const`", says rustc, and not a closure.
     pub fn host_value(&self, expression: &Expr) -> TokenStream {
         let export = self.export();
@@ -37,7 +37,7 @@ impl Reference {
             extern "C-unwind" fn __relocgpu_thunk() -> u64 {
                 ::relocgpu_runtime::__private::HostWord::to_word(#value())
             }
-            ::relocgpu_runtime::__private::host_value(|| { #expression }, #value)
+            ::relocgpu_runtime::__private::host_value(|| { #expression }, |probe| probe.kind(), #value)
         }}
     }
 
@@ -83,7 +83,7 @@ impl Reference {
                 // SAFETY: the resolver passes the device that it resolves for.
                 ::relocgpu_runtime::__private::HostWord::to_word(#value(unsafe { &*device.cast::<::relocgpu_runtime::Device>() }))
             }
-            ::relocgpu_runtime::__private::host_value_of_device(|#device: &::relocgpu_runtime::Device| { #body }, #value)
+            ::relocgpu_runtime::__private::host_value_of_device(|#device: &::relocgpu_runtime::Device| { #body }, |probe| probe.kind(), #value)
         }}
     }
 
@@ -249,17 +249,17 @@ impl Reference {
     }
 }
 
-/// Words that together stand where the expression does: rustc spans from the first to the last. There a value is reported
+/// Tokens that together stand where the expression does: rustc spans from the first to the last. There a value is reported
 /// that does not implement the trait.
-struct AtExpression {
+pub struct AtExpression {
     /// `impl …::Trait`
-    bound: TokenStream,
+    pub bound: TokenStream,
     /// `(const { || { expression } })()`
-    call: TokenStream,
+    pub call: TokenStream,
 }
 
 impl AtExpression {
-    fn of(expression: &Expr, name: &str) -> Self {
+    pub fn of(expression: &Expr, name: &str) -> Self {
         let at = |span: Span| Span::mixed_site().located_at(span);
         let last = expression.to_token_stream().into_iter().last().map_or_else(Span::call_site, |token| token.span());
         let (first, last) = (at(expression.span()), at(last));

@@ -7,7 +7,7 @@
 mod expand;
 mod form;
 
-pub use expand::Reference;
+pub use expand::{AtExpression, Reference};
 pub use form::HostForm;
 
 use crate::diagnostics::error_expression;

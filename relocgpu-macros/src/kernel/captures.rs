@@ -1,7 +1,8 @@
 //! Finds each `host!` and `device!` of a kernel that names something of the kernel around it.
 //!
 //! Both become items of their own, which see neither locals nor generic parameters. rustc would say so in terms of
-//! items that the user never wrote; here it is said with the remedy.
+//! items that the user never wrote; here it is said with the remedy. A `host!(expr)` may name generic parameters: see
+//! [`words`](super::words).
 
 use super::parameter::{PatternNames, bound_names};
 use crate::device_mem::DeviceForm;
@@ -9,17 +10,13 @@ use crate::diagnostics::{self, Captured, Faults};
 use crate::host_ref::HostForm;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Block, GenericParam, Ident, ItemFn, Macro, Pat};
+use syn::{Block, Expr, Ident, ItemFn, Macro, Pat};
 
 /// Reports the captures; then the body is dropped, so that rustc does not report them again, and the parameters' names,
 /// so that none is unused.
 pub fn check(function: &mut ItemFn, faults: &mut Faults) {
-    let generics = function.sig.generics.params.iter().filter_map(|parameter| match parameter {
-        GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
-        GenericParam::Const(parameter) => Some(parameter.ident.to_string()),
-        GenericParam::Lifetime(_) => None,
-    });
-    let mut walk = Walk { generics: generics.collect(), scopes: vec![bound_names(&function.sig.inputs)], faults, found: false };
+    let mut walk =
+        Walk { generics: super::generic_names(&function.sig), scopes: vec![bound_names(&function.sig.inputs)], faults, found: false };
     walk.visit_block(&function.block);
     if walk.found {
         *function.block = syn::parse_quote!({ ::core::unimplemented!() });
@@ -62,7 +59,9 @@ impl Walk<'_> {
 
     fn check_host(&mut self, tokens: &TokenStream) {
         // A form that does not parse is told by `host!` itself.
-        let names = match syn::parse2(tokens.clone()) {
+        let form = syn::parse2(tokens.clone());
+        let of_instance = matches!(form, Ok(HostForm::Value(_)));
+        let names = match form {
             Ok(HostForm::Value(expression) | HostForm::Table(expression) | HostForm::Mapped(expression)) => {
                 names_of(|names| names.visit_expr(&expression))
             }
@@ -74,7 +73,7 @@ impl Walk<'_> {
             Err(_) => return,
         };
         for name in names {
-            if let Some(what) = self.captured(&name.to_string()) {
+            if let Some(what) = self.captured(&name.to_string()).filter(|what| *what == Captured::Local || !of_instance) {
                 self.faults.at(&name, diagnostics::host_capture(&name.to_string(), what));
                 self.found = true;
             }
@@ -150,6 +149,11 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     }
     // An item inside the body sees neither, with or without `host!`.
     fn visit_item(&mut self, _: &'ast syn::Item) {}
+}
+
+/// Whether an expression names one of these parameters.
+pub fn names_generic(expression: &Expr, generics: &[String]) -> bool {
+    names_of(|names| names.visit_expr(expression)).iter().any(|name| generics.iter().any(|generic| name == generic))
 }
 
 /// The one-word paths of an expression or type that it does not bind itself.

@@ -35,7 +35,8 @@ impl Kernel {
             Some(parameters) if sound => self.machinery(&parameters),
             parameters => self.stand_in(parameters.as_deref()),
         };
-        quote!(#errors #function #handle #inner)
+        let words = self.word_functions();
+        quote!(#errors #function #handle #words #inner)
     }
 
     /// As the user wrote it. A documented one says how it is launched, since rustdoc shows this page alone.
@@ -47,6 +48,9 @@ impl Kernel {
         let inline = apart.then(|| quote!(#[inline(never)]));
         let documented = self.is_documented().then(|| self.launch_doc());
         let (attributes, vis, signature, block) = (&function.attrs, &function.vis, &function.sig, &function.block);
+        let gone =
+            (is_device_pass() && !self.words.is_empty()).then(|| quote!({ ::relocgpu_runtime::__private::__relocgpu_needs_launch() }));
+        let block = gone.unwrap_or_else(|| quote!(#block));
         quote!(#(#attributes)* #documented #inline #vis #signature #block)
     }
 
@@ -76,8 +80,8 @@ impl Kernel {
     }
 
     fn block(&self) -> TokenStream {
-        let types: Vec<_> = (0..self.parameters.len()).map(|index| format_ident!("P{index}")).collect();
         let fields = self.fields();
+        let types: Vec<_> = (0..fields.len()).map(|index| format_ident!("P{index}")).collect();
         quote_spanned! {Span::mixed_site()=>
             #[repr(C)]
             struct __RelocgpuParams<#(#types),*> {
@@ -86,13 +90,15 @@ impl Kernel {
         }
     }
 
+    /// Of the parameter block: the parameters, then the words.
     pub fn fields(&self) -> Vec<syn::Ident> {
-        (0..self.parameters.len()).map(|index| format_ident!("p{index}", span = Span::mixed_site())).collect()
+        (0..self.parameters.len() + self.words.len()).map(|index| format_ident!("p{index}", span = Span::mixed_site())).collect()
     }
 
     /// The parameter block's type: of the instance, where the kernel's generic parameters are in scope.
     fn block_type(&self, parameters: &[&Parameter]) -> TokenStream {
-        let types = parameters.iter().map(|parameter| parameter.raw_type());
+        let words = self.words.iter().map(|_| quote!(u64));
+        let types = parameters.iter().map(|parameter| parameter.raw_type()).chain(words);
         quote_spanned!(Span::mixed_site()=> __RelocgpuParams<#(#types),*>)
     }
 
@@ -115,7 +121,9 @@ impl Kernel {
         let (block, delivery) = (self.block_type(parameters), self.delivery);
         let name = self.function.sig.ident.unraw().to_string();
         let Place { line, column, .. } = Place::of(self.function.sig.ident.span());
-        let descriptors = parameters.iter().zip(self.fields()).map(|(parameter, field)| parameter.descriptor(&block, &field));
+        let fields = self.fields();
+        let words = self.word_descriptors(&block, &fields[parameters.len()..]);
+        let descriptors = parameters.iter().zip(&fields).map(|(parameter, field)| parameter.descriptor(&block, field)).chain(words);
         quote_spanned! {Span::mixed_site()=>
             struct __RelocgpuInstance<#(#declared),*>(::core::marker::PhantomData<(#(::core::marker::PhantomData<#types>,)*)>);
 
@@ -141,10 +149,12 @@ impl Kernel {
 
     fn device_pass(&self, parameters: &[&Parameter]) -> TokenStream {
         let (instance, block, fields) = (self.instance_type(), self.block_type(parameters), self.fields());
-        let (function, arguments) = (&self.function.sig.ident, self.arguments());
+        let (function, arguments) = (self.body_name(), self.arguments());
+        let with_words = (!self.words.is_empty()).then(|| self.function_with_words());
         let (in_impl, _, condition) = self.function.sig.generics.split_for_impl();
-        let (values, names) =
-            (parameters.iter().zip(&fields).map(|(parameter, field)| parameter.unpack(field)), parameters.iter().map(|p| &p.name));
+        let words = fields[parameters.len()..].iter().map(|field| quote_spanned!(Span::mixed_site()=> params.#field));
+        let values = parameters.iter().zip(&fields).map(|(parameter, field)| parameter.unpack(field)).chain(words);
+        let names = parameters.iter().map(|p| &p.name);
         let launch = self.launch(
             parameters,
             quote_spanned! {Span::mixed_site()=>
@@ -161,6 +171,7 @@ impl Kernel {
         });
         quote_spanned! {Span::mixed_site()=>
             #launch
+            #with_words
 
             #[allow(improper_ctypes_definitions)]
             unsafe extern "C" fn __relocgpu_entry #in_impl (params: *const #block) #condition {

@@ -7,6 +7,7 @@ mod expand;
 mod launch;
 mod marshal;
 mod parameter;
+mod words;
 
 use crate::diagnostics::{self, Faults};
 use crate::root::{CrateArgument, Root};
@@ -16,6 +17,7 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{GenericParam, ItemFn, ReturnType, Token};
+use words::Word;
 
 /// Expands the attribute.
 pub fn run(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -59,12 +61,15 @@ impl Arguments {
     fn read(tokens: TokenStream, faults: &mut Faults) -> Self {
         let mut all = Self::default();
         let parsed = Punctuated::<Argument, Token![,]>::parse_terminated.parse2(tokens.clone());
-        match parsed {
-            Ok(arguments) => arguments.into_iter().for_each(|argument| match argument {
-                Argument::Root(path) => all.root = Some(path),
-                Argument::Delivery(number) => all.delivery = number,
+        let refused = match parsed {
+            Ok(arguments) => arguments.into_iter().any(|argument| match argument {
+                Argument::Root(path) => all.root.replace(path).is_some(),
+                Argument::Delivery(number) => std::mem::replace(&mut all.delivery, number) != 0,
             }),
-            Err(_) => faults.at(&tokens, diagnostics::ATTRIBUTE_ARGUMENTS),
+            Err(_) => true,
+        };
+        if refused {
+            faults.at(&tokens, diagnostics::ATTRIBUTE_ARGUMENTS);
         }
         all
     }
@@ -117,12 +122,24 @@ fn not_a_function(item: TokenStream, error: syn::Error) -> TokenStream {
 
 /// A kernel as the user wrote it, its parameters classified.
 struct Kernel {
-    /// The user's function; its body is `unimplemented!()` where a `host!` or `device!` in it names a local or a generic parameter.
+    /// The user's function; its body is `unimplemented!()` where a `host!` or `device!` in it names what it cannot.
     function: ItemFn,
     /// How it wants its host references delivered, as `contract::layout` numbers it.
     delivery: u32,
     /// One for each parameter; `None` where the parameter itself is at fault.
     parameters: Vec<Option<Parameter>>,
+    /// What its own `host!`s evaluate for each instance.
+    words: Vec<Word>,
+}
+
+/// Type and const parameters.
+fn generic_names(signature: &syn::Signature) -> Vec<String> {
+    let names = signature.generics.params.iter().filter_map(|parameter| match parameter {
+        GenericParam::Type(parameter) => Some(parameter.ident.to_string()),
+        GenericParam::Const(parameter) => Some(parameter.ident.to_string()),
+        GenericParam::Lifetime(_) => None,
+    });
+    names.collect()
 }
 
 impl Kernel {
@@ -155,7 +172,12 @@ impl Kernel {
         // They would be reported again.
         function.sig.variadic = None;
         function.attrs.retain(|attribute| !attributes::is_kernel(attribute));
-        Self { function, delivery, parameters }
+        let mut kernel = Self { function, delivery, parameters, words: Vec::new() };
+        if kernel.is_generic() {
+            let arguments = kernel.arguments();
+            kernel.words = words::take(&mut kernel.function, &arguments);
+        }
+        kernel
     }
 
     /// Type and const parameters, as `<T, N>`, without lifetimes; empty if there are none.

@@ -33,6 +33,7 @@ fn a_capture_is_found_where_the_name_is_in_scope() {
             host!(index);
             host!({ let n = 3_u32; n });
             host!(size_of::<T>());
+            host!(|device| device.count::<T>());
             let tile = device!(shared: [f32; N]);
             host!(format!("{}", gain).len());
             host!(point.n);
@@ -45,4 +46,25 @@ fn a_capture_is_found_where_the_name_is_in_scope() {
         diagnostics::host_capture("gain", diagnostics::Captured::Local),
     ];
     assert_eq!(captures, expected);
+}
+
+fn words(item: TokenStream) -> Vec<String> {
+    let mut faults = Faults::default();
+    let kernel = Kernel::new(syn::parse2(item).unwrap(), 0, &mut faults);
+    assert!(faults.is_empty());
+    let fields = kernel.fields();
+    kernel.word_descriptors(&TokenStream::new(), &fields).map(|word| word.to_string()).collect()
+}
+
+#[test]
+fn a_word_of_an_instance_names_a_generic_parameter() {
+    let words = words(quote! {
+        fn k<T: Gain, const N: usize>(n: u32) {
+            let x = f(host!(T::gain())) + host!(T::gain());
+            if x > 0.0 { host!(other()) } else { host!(N * 2) };
+            fn inner<T: Gain>() -> f32 { host!(T::gain()) }
+        }
+    });
+    assert_eq!(words.len(), 2, "{words:?}");
+    assert!(words[0].contains("\"host!(T::gain ())\"") && words[1].contains("\"host!(N * 2)\""), "{words:?}");
 }

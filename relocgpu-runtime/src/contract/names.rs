@@ -65,6 +65,8 @@ pub mod intrinsic {
     /// `fn(*const ()) -> u64`: the word of a host item's address. Only this tells two of them apart: compilers would
     /// decide a comparison of two declarations, or of one with null, before the program knows the words.
     pub const IDENTITY: &str = "__relocgpu_identity";
+    /// `fn() -> !`: stands for the body of a generic kernel whose words come with its launch; a call is a fault.
+    pub const NEEDS_LAUNCH: &str = "__relocgpu_needs_launch";
     /// `fn() -> u64`, this and then the number of a record: its word, which the loader writes into the code.
     pub const BAKED_PREFIX: &str = "__relocgpu_baked_";
     /// `fn(*const PanicReport) -> !`: hands a panic to the host and ends the thread.

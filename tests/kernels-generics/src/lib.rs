@@ -1,13 +1,13 @@
 //! Generic kernels, instantiated here and, through `kernels-instances`, in a crate that has none of its own.
 
-use check::{Check, Outcome, checks, equal};
+use check::{Check, Outcome, checks, equal, that};
 use relocgpu_runtime::DeviceData;
 use relocgpu_runtime::prelude::*;
 use std::ops::{Add, Mul};
 
 /// The checks of this crate.
 pub fn checks() -> Vec<Check> {
-    checks![types, constants, strategies, inner_launch]
+    checks![types, constants, strategies, inner_launch, words_of_instances, a_word_that_panics, many_words]
 }
 
 /// What [`combine()`] computes with.
@@ -163,4 +163,156 @@ pub fn square(mut x: DisjointSlice<u64>) {
     if let Some(x) = x.get_mut(i) {
         *x *= *x;
     }
+}
+
+/// Host values that depend on a type.
+pub trait Tone: 'static {
+    /// A factor.
+    fn gain() -> f32;
+    /// How often [`gain`](Self::gain) was evaluated.
+    fn evaluations() -> u32;
+}
+
+/// A [`Tone`] of a factor, whose evaluations are counted.
+#[macro_export]
+macro_rules! tones {
+    ($($(#[$doc:meta])* $name:ident $gain:literal)*) => {$(
+        $(#[$doc])*
+        pub enum $name {}
+        const _: () = {
+            static EVALUATIONS: ::std::sync::atomic::AtomicU32 = ::std::sync::atomic::AtomicU32::new(0);
+            impl $crate::Tone for $name {
+                fn gain() -> f32 {
+                    EVALUATIONS.fetch_add(1, ::std::sync::atomic::Ordering::Relaxed);
+                    $gain
+                }
+                fn evaluations() -> u32 {
+                    EVALUATIONS.load(::std::sync::atomic::Ordering::Relaxed)
+                }
+            }
+        };
+    )*};
+}
+tones! {
+    /// Makes brighter.
+    Bright 4.5
+    /// Makes darker.
+    Dark -0.25
+    /// Never launched.
+    Faint 0.5
+}
+
+/// A word of the instance beside one of all instances; two places share the word.
+#[gpu_kernel]
+pub fn develop<T: Tone, const N: usize>(x: &[f32], mut y: DisjointSlice<f32>) {
+    let i = thread::index_1d();
+    if let Some(y) = y.get_mut(i) {
+        let offset = host!(N as f32 + 0.5);
+        *y = if i.get().is_multiple_of(2) { host!(T::gain()) * x[i.get()] } else { x[i.get()] - host!(T::gain()) };
+        *y += offset + host!(tenth());
+    }
+}
+
+fn tenth() -> f32 {
+    0.125
+}
+
+/// Launches [`develop()`] twice and compares; at most the first launch evaluates the host's value.
+pub fn develops<T: Tone>(
+    device: &Device,
+    (gain, n): (f32, usize),
+    launch: impl Fn(&Device, Grid, &Buffer<f32>, &mut Buffer<f32>) -> relocgpu_runtime::Result<()>,
+) -> Outcome {
+    let xs: Vec<f32> = (0..333_u16).map(f32::from).collect();
+    let of = |i: usize, x: f32| if i.is_multiple_of(2) { gain * x } else { x - gain };
+    let expected: Vec<f32> = xs.iter().enumerate().map(|(i, &x)| of(i, x) + (n as f32 + 0.5 + 0.125)).collect();
+    let before = T::evaluations();
+    for launches in 1..=2 {
+        let mut y = device.zeroed::<f32>(xs.len())?;
+        launch(device, Grid::over(xs.len()), &device.upload(&xs)?, &mut y)?;
+        equal(std::any::type_name::<T>(), &y.download()?, &expected)?;
+        let evaluations = T::evaluations() - before;
+        that(evaluations <= 1, format!("{launches} launches evaluated {evaluations} times"))?;
+    }
+    that(T::evaluations() > 0, "never evaluated")
+}
+
+/// Launches this crate's instance for [`Bright`].
+pub fn brightens(device: &Device) -> Outcome {
+    develops::<Bright>(device, (4.5, 3), |d, g, x, y| develop::launch::<Bright, 3>(d, g, x, y))
+}
+
+fn words_of_instances(device: &Device) -> Outcome {
+    brightens(device)?;
+    develops::<Dark>(device, (-0.25, 3), |d, g, x, y| develop::launch::<Dark, 3>(d, g, x, y))?;
+    develops::<Dark>(device, (-0.25, 7), |d, g, x, y| develop::launch::<Dark, 7>(d, g, x, y))?;
+    // On the host it is the expression itself.
+    let (xs, mut ys) = ([8.0, 9.0], [0.0; 2]);
+    relocgpu_runtime::host::run(Grid::over(2), || develop::<Faint, 3>(&xs, DisjointSlice::from(&mut ys[..])));
+    equal("on the host", &ys, &[0.5 * 8.0 + 3.625, 9.0 - 0.5 + 3.625])
+}
+
+/// Has no value.
+pub enum Broken {}
+
+impl Tone for Broken {
+    fn gain() -> f32 {
+        panic!("no gain for {}", "Broken")
+    }
+    fn evaluations() -> u32 {
+        0
+    }
+}
+
+fn a_word_that_panics(device: &Device) -> Outcome {
+    let x = device.upload(&[1.0_f32])?;
+    for _ in 0..2 {
+        let mut y = device.upload(&[7.0_f32])?;
+        let text = match develop::launch::<Broken, 1>(device, Grid::over(1), &x, &mut y) {
+            Ok(()) => "launched".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let parts = [
+            "src/lib.rs:",
+            "`host!(T::gain())`",
+            "kernels_generics::develop<",
+            "Broken, 1>",
+            "its expression panicked: no gain for Broken",
+        ];
+        for part in parts {
+            that(text.contains(part), format!("no {part} in {text}"))?;
+        }
+        equal("not launched", &y.download()?, &[7.0])?;
+    }
+    Ok(())
+}
+
+/// Words of each kind, behind a parameter that no word aligns.
+#[gpu_kernel(delivery = table)]
+pub fn kinds<T: Tone>(small: u8, mut out: DisjointSlice<(u64, i8, bool, char)>) {
+    if let Some(out) = out.get_mut(thread::index_1d()) {
+        let negative = host!(-(T::gain() as i8));
+        out.0 = host!(T::gain().to_bits() as u64) + host!(u64::from(tenth().to_bits())) + u64::from(small);
+        (out.1, out.2) = (negative, host!(T::gain() > 0.0));
+        out.3 = host!(if T::gain() > 0.0 { '+' } else { '−' });
+    }
+}
+
+tones! {
+    /// For [`kinds()`].
+    Loud 90.0
+    /// For [`kinds()`].
+    Quiet -5.0
+}
+
+fn kinds_of<T: Tone>(device: &Device, gain: f32) -> Outcome {
+    let mut out = device.zeroed(70)?;
+    kinds::launch::<T>(device, Grid::over(70), 3, &mut out)?;
+    let word = u64::from(gain.to_bits()) + u64::from(tenth().to_bits()) + 3;
+    equal("kinds", &out.download()?, &[(word, -(gain as i8), gain > 0.0, if gain > 0.0 { '+' } else { '−' }); 70])
+}
+
+fn many_words(device: &Device) -> Outcome {
+    kinds_of::<Loud>(device, 90.0)?;
+    kinds_of::<Quiet>(device, -5.0)
 }

@@ -1,13 +1,15 @@
 //! Launches another crate's kernels: generic ones with types of its own, and one that is not generic.
 
-use check::{Check, Outcome, checks, equal};
-use kernels_generics::{Join, Number, combine, combines, doubled, reduce_rows, reduces, square};
+use check::{Check, Outcome, checks, equal, that};
+use kernels_generics::{
+    Bright, Join, Number, Tone, brightens, combine, combines, develop, develops, doubled, reduce_rows, reduces, square, tones,
+};
 use relocgpu_runtime::prelude::*;
 use std::ops::{Add, Mul};
 
 /// The checks of this crate.
 pub fn checks() -> Vec<Check> {
-    checks![own_type, the_same_type, own_strategy, inner_launch, not_generic]
+    checks![own_type, the_same_type, own_strategy, inner_launch, not_generic, words_of_instances]
 }
 
 /// A residue modulo 65521.
@@ -70,4 +72,18 @@ fn not_generic(device: &Device) -> Outcome {
     let mut x = device.upload(&(0..513).collect::<Vec<u64>>())?;
     square::launch(device, Grid::over(513), &mut x)?;
     equal("square", &x.download()?, &(0..513).map(|x| x * x).collect::<Vec<u64>>())
+}
+
+tones! {
+    /// Leaves as it is.
+    Neutral 1.0
+}
+
+/// The values of an own instance, and of one that `kernels-generics` has as well.
+fn words_of_instances(device: &Device) -> Outcome {
+    develops::<Neutral>(device, (1.0, 2), |d, g, x, y| develop::launch::<Neutral, 2>(d, g, x, y))?;
+    brightens(device)?;
+    let before = Bright::evaluations();
+    develops::<Bright>(device, (4.5, 3), |d, g, x, y| develop::launch::<Bright, 3>(d, g, x, y))?;
+    that(Bright::evaluations() == before, "an instance that another crate has launched was evaluated again")
 }

@@ -19,6 +19,7 @@ unsafe extern "C" {
     pub safe fn __relocgpu_block_dim_x() -> u32;
     pub safe fn __relocgpu_block_barrier() -> u32;
     pub safe fn __relocgpu_thread_end() -> !;
+    pub safe fn __relocgpu_needs_launch() -> !;
     fn __relocgpu_panic(report: *const u64) -> !;
 }
 

@@ -33,6 +33,20 @@ kernel! { fn sine(out: *mut f32) {
     unsafe { *out = (*out).sin() + (*out).tan() + (*out).exp_m1() }
 } }
 
+// Stands for a generic kernel, called as a function, whose words come with its own launch.
+#[inline(never)]
+fn of_instance() {
+    __relocgpu_needs_launch()
+}
+
+kernel! { fn calls(_out: *mut f32) {
+    of_instance()
+} }
+
+//@ fault: kernel `case::calls`: calls a generic kernel as a function whose `host!` depends on a generic parameter: the value comes with that kernel's own launch
+//@ fault:   at calls.rs:39:5, in `case::of_instance`
+//@ fault:   at calls.rs:43:5, in `case::calls`
+//@ fault: help: move what both do into a function that takes the value as an argument
 //@ fault: kernel `case::clock`: calls `<std::time::Instant>::now`, which belongs to the host's operating system
 //@ fault:   at calls.rs:17:21, in `case::clock`
 //@ fault: also calls `<std::time::Instant>::elapsed`, which belongs to the host's operating system
