@@ -1,4 +1,5 @@
-//! `host!` and `device!` are evaluated outside the kernel: they see neither its locals nor its generic parameters.
+//! `host!` and `device!` are evaluated outside the kernel: they see neither its locals nor, but
+//! for `host!(expr)`, its generic parameters.
 use relocgpu_runtime::prelude::*;
 
 fn gain() -> f32 {
@@ -22,7 +23,9 @@ fn local(mut y: DisjointSlice<f32>) {
 
 #[gpu_kernel]
 fn generic<T: DeviceData, const N: usize>(_x: &[T]) {
-    let _ = host!(size_of::<T>());
+    let _ = host!(|device| device.limits().threads_per_block as usize * size_of::<T>());
+    // In the kernel's own body a value may depend on the instance.
+    let _ = host!(size_of::<T>() + N);
     let _ = device!(shared: [T; N]);
 }
 

@@ -15,6 +15,12 @@ fn returning(x: &[f32]) -> f32 {
 #[gpu_kernel(fast)]
 fn with_arguments(_x: &[f32]) {}
 
+#[gpu_kernel(delivery = fast)]
+fn with_another_delivery(_x: &[f32]) {}
+
+#[gpu_kernel(delivery = table, delivery = bake)]
+fn with_two_deliveries(_x: &[f32]) {}
+
 #[gpu_kernel]
 struct NotAFunction;
 

@@ -77,8 +77,14 @@ fn the_report_of_faults_is_read_as_it_is_written() {
 fn words_agree() {
     assert_eq!(names::REFERENCE_TAG, contract::Reference::TAG);
     assert_eq!(names::SHARED_SECTION, contract::SHARED_SECTION);
-    let parts = [names::part::VALUE, names::part::TABLE_PTR, names::part::TABLE_LEN];
-    assert_eq!(parts.map(Part::parse), Part::ALL.map(Some));
+    let kinds = {
+        use names::kind::{DEVICE_VALUE, MAPPED, STATIC, TABLE_LEN, TABLE_PTR, VALUE};
+        [VALUE, DEVICE_VALUE, TABLE_PTR, TABLE_LEN, MAPPED, STATIC]
+    };
+    assert_eq!(kinds, Part::ALL.map(Part::name));
+    let others = [names::kind::ITEM, names::kind::LOAD, names::kind::BOUND];
+    assert_eq!(others, [contract::Reference::ITEM, contract::Reference::LOAD, contract::Reference::BOUND]);
+    assert_eq!(names::DETAIL, contract::DETAIL_SEPARATOR);
     assert_eq!((names::env::PASS, names::env::FAULTS), (contract::env::PASS, contract::env::FAULTS));
     assert_eq!(names::env::DEVICE_PASS, contract::env::DEVICE_PASS);
     let pass = [names::pass::LINKED, names::pass::SKIPPED, names::pass::REJECTED];
