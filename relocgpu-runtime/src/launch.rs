@@ -151,6 +151,8 @@ pub(crate) struct Loaded {
 struct LoadedImage {
     image: &'static Image,
     module: Arc<dyn Module>,
+    /// The words that its code may hold: those it was loaded with.
+    first: Arc<[u64]>,
     /// The words of all records, and which state of the host's values they come from.
     words: Mutex<(u64, Arc<[u64]>)>,
 }
@@ -226,7 +228,8 @@ impl Kernels {
             return Ok(loaded.clone());
         }
         let module: Arc<dyn Module> = device.inner.backend.load(image, &deliver::by_site(image, &words))?.into();
-        let loaded = Arc::new(LoadedImage { image, module, words: Mutex::new((state, words.into())) });
+        let first: Arc<[u64]> = words.into();
+        let loaded = Arc::new(LoadedImage { image, module, words: Mutex::new((state, first.clone())), first });
         images.insert(key, loaded.clone());
         Ok(loaded)
     }
@@ -253,8 +256,8 @@ impl Kernels {
         resolve::forget(images.iter().map(|loaded| loaded.image), device);
         for loaded in images {
             let (state, words) = (resolve::state(), deliver::words(device, loaded.image)?);
+            refuse_baked(device, loaded.image, &loaded.first, &words)?;
             let mut kept = loaded.words.lock().unwrap_or_else(PoisonError::into_inner);
-            refuse_baked(device, loaded.image, &kept.1, &words)?;
             loaded.module.refresh(&deliver::by_site(loaded.image, &words).slots)?;
             *kept = (state, words.into());
         }

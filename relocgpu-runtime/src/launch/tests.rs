@@ -1,6 +1,6 @@
 use super::*;
 use crate::backend::DeviceKind;
-use crate::contract::image::RawTable;
+use crate::contract::image::{PtxEntry, RawTable};
 use crate::contract::layout::{ParamDescriptor, TypeLayout};
 use crate::contract::manifest::{Param, Target};
 use crate::data::DeviceData;
@@ -249,4 +249,35 @@ fn a_refresh_delivers_what_the_host_has_now() {
     let log = log.lock().unwrap();
     let delivered: Vec<_> = log.loads.iter().map(|(_, words)| words.clone()).collect();
     assert_eq!(delivered, [[5, 3], [6, 3], [7, 3]]);
+}
+
+/// Whatever kernels by table have seen meanwhile: code goes on with the word that it was loaded with.
+#[test]
+fn a_refresh_that_code_cannot_follow_is_refused_by_name() {
+    static NOW: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(5);
+    extern "C-unwind" fn now() -> u64 {
+        NOW.load(std::sync::atomic::Ordering::Relaxed).into()
+    }
+    let table = LaunchTable { records: vec![0], offset: 8, indirect: false };
+    let by_table = Kernel { delivery: Delivery::Table(table), ..kernel("crate_a::fill", <(u8, u32)>::LAYOUT) };
+    let made = image_of("own", vec![by_table], &[Item::Value("now", now)]);
+    let mut container = made.container.clone();
+    container.ptx = vec![PtxEntry { arch: 75, isa: (6, 3), text: "0x5e1fc0de00000000".into(), baked: vec![(0, 2)] }];
+    let image: &'static Image = Box::leak(Box::new(Image { raw: made.raw, container }));
+    for (kind, refuses) in [(DeviceKind::Cuda(0), true), (DeviceKind::Cpu, false)] {
+        NOW.store(5, std::sync::atomic::Ordering::Relaxed);
+        let (device, _) = device(kind);
+        device.refresh().unwrap();
+        let loaded = device.inner.kernels.prepare_from(&device, &reference("x"), Ok(image), &[]).ok().unwrap();
+        device.refresh().unwrap();
+        NOW.store(6, std::sync::atomic::Ordering::Relaxed);
+        for _ in 0..2 {
+            let error = device.refresh().err().map(|error| error.to_string());
+            let names_it = error.as_deref().is_some_and(|text| text.contains("holds the old value of `host!(x)` at src/main.rs:1:1"));
+            assert_eq!(names_it, refuses, "{error:?}");
+            assert_eq!(device.inner.kernels.words(&device, &loaded).unwrap()[0], 6);
+        }
+        NOW.store(5, std::sync::atomic::Ordering::Relaxed);
+        device.refresh().unwrap();
+    }
 }
