@@ -12,7 +12,9 @@ pub use crate::host_ref::device_static::raw_static;
 pub use crate::host_ref::identity::{ItemWord, fn_token, host_ref};
 pub use crate::host_ref::mapped::raw_mapped;
 pub use crate::host_ref::named::{bound, stored};
-pub use crate::host_ref::{HostWord, Probe, TableSource, device_value, device_value_of_device, host_value, only_a_type, raw_table};
+pub use crate::host_ref::{
+    HostWord, Probe, TableSource, device_value, device_value_of_device, distinct, host_value, only_a_type, raw_table,
+};
 pub use crate::launch::{ImageLink, KernelRef, instance_word, launch};
 pub use relocgpu_macros::{device, host};
 

@@ -29,12 +29,13 @@ impl Reference {
     /// the expression, compared by `host_value`, which asks a probe for the one that is used. rustc reports what is wrong with both copies once. The thunk's is in a
     /// constant: a local that it names "would need to be a `const`", says rustc, and not a closure.
     pub fn host_value(&self, expression: &Expr) -> TokenStream {
-        let export = self.export();
+        let (export, distinct) = (self.export(), distinct());
         let (AtExpression { bound, call }, value) = (AtExpression::of(expression, "HostWord"), value_function());
         quote_spanned! {self.site=> {
             fn #value() -> #bound { #call }
             #export
             extern "C-unwind" fn __relocgpu_thunk() -> u64 {
+                #distinct
                 ::relocgpu_runtime::__private::HostWord::to_word(#value())
             }
             ::relocgpu_runtime::__private::host_value(|| { #expression }, |probe| probe.kind(), #value)
@@ -42,12 +43,13 @@ impl Reference {
     }
 
     pub fn host_table(&self, expression: &Expr) -> TokenStream {
-        let export = self.export();
+        let (export, distinct) = (self.export(), distinct());
         let (AtExpression { bound, call }, value) = (AtExpression::of(expression, "TableSource"), value_function());
         quote_spanned! {self.site=> {
             fn #value() -> #bound { #call }
             #export
             extern "C-unwind" fn __relocgpu_thunk() -> ::relocgpu_runtime::__private::RawTable {
+                #distinct
                 ::relocgpu_runtime::__private::raw_table(#value())
             }
             ::relocgpu_runtime::__private::host_table(__relocgpu_thunk, || { #expression }, #value)
@@ -73,13 +75,14 @@ impl Reference {
 
     /// As [`host_value`](Self::host_value), for each device; host code takes the CPU's.
     pub fn host_value_of_device(&self, closure: &ExprClosure) -> TokenStream {
-        let export = self.export();
+        let (export, distinct) = (self.export(), distinct());
         let (device, body) = (&closure.inputs[0], &closure.body);
         let (AtExpression { bound, .. }, value) = (AtExpression::of(body, "HostWord"), value_function());
         quote_spanned! {self.site=> {
             fn #value(#device: &::relocgpu_runtime::Device) -> #bound + use<> { #body }
             #export
             extern "C-unwind" fn __relocgpu_thunk(device: *const ()) -> u64 {
+                #distinct
                 // SAFETY: the resolver passes the device that it resolves for.
                 ::relocgpu_runtime::__private::HostWord::to_word(#value(unsafe { &*device.cast::<::relocgpu_runtime::Device>() }))
             }
@@ -95,7 +98,7 @@ impl Reference {
 
     /// The static of a kind of memory: `mapped` or `static`.
     pub fn host_memory(&self, expression: &Expr, memory: &str) -> TokenStream {
-        let export = self.export();
+        let (export, distinct) = (self.export(), distinct());
         let (AtExpression { bound, call }, value) = (AtExpression::of(expression, "DeviceData"), value_function());
         let (raw, make) = (format_ident!("raw_{memory}"), format_ident!("host_{memory}"));
         let returned = format_ident!("Raw{}", if memory == "mapped" { "Mapped" } else { "Static" });
@@ -103,6 +106,7 @@ impl Reference {
             fn #value() -> #bound { #call }
             #export
             extern "C-unwind" fn __relocgpu_thunk() -> ::relocgpu_runtime::__private::#returned {
+                #distinct
                 ::relocgpu_runtime::__private::#raw(#value())
             }
             ::relocgpu_runtime::__private::#make(__relocgpu_thunk, || { #expression }, #value)
@@ -186,10 +190,11 @@ impl Reference {
     }
 
     fn thunk(&self, value: &TokenStream) -> TokenStream {
-        let export = self.export();
+        let (export, distinct) = (self.export(), distinct());
         quote_spanned! {self.site=>
             #export
             extern "C-unwind" fn __relocgpu_thunk() -> u64 {
+                #distinct
                 // SAFETY: what the user promises where the value is read.
                 ::relocgpu_runtime::__private::HostWord::to_word(#value)
             }
@@ -276,4 +281,12 @@ impl AtExpression {
 /// the expression's first word.
 fn value_function() -> Ident {
     Ident::new("__relocgpu_value", Span::mixed_site())
+}
+
+/// The start of a thunk: thunks with equal code must not become one, since each is a value of its own.
+fn distinct() -> TokenStream {
+    quote_spanned! {Span::mixed_site()=>
+        static __RELOCGPU_MARK: ::core::sync::atomic::AtomicU8 = ::core::sync::atomic::AtomicU8::new(0);
+        ::relocgpu_runtime::__private::distinct(&__RELOCGPU_MARK);
+    }
 }

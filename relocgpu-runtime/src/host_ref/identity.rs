@@ -115,7 +115,9 @@ pub struct HostRef<T> {
 /// Which host function: a kernel compares it and hands it back, and cannot call it.
 ///
 /// `F` is the type of a fn pointer. `host!(fn: path as fn(A) -> B)` makes one, in code and in constants; [`of`](Self::of)
-/// makes one on the host. Functions with the same machine code may be one to the linker, and equal here as well.
+/// makes one on the host. As in any comparison of fn pointers, a function has one address only if it is
+/// `#[inline(never)]`: of others each part of a program may have a copy. And functions with the same machine code may be
+/// one to the linker, and equal here as well.
 #[repr(transparent)]
 pub struct FnToken<F> {
     at: *const (),

@@ -11,9 +11,11 @@ static RED: u32 = 1;
 static GREEN: u32 = 1;
 static BLUE: u32 = 1;
 
+#[inline(never)]
 fn double(x: u32) -> u32 {
     x * 2
 }
+#[inline(never)]
 fn triple(x: u32) -> u32 {
     x * 3
 }

@@ -10,6 +10,8 @@ pub fn checks() -> Vec<Check> {
 
 static STARTED: Mapped<AtomicU32> = host!(mapped: AtomicU32::new(0));
 static GO: Mapped<[AtomicU64; 3]> = host!(mapped: [const { AtomicU64::new(0) }; 3]);
+/// Written as `STARTED` is, and other memory.
+static TWIN: Mapped<AtomicU32> = host!(mapped: AtomicU32::new(0));
 static LEVELS: Mapped<[f32; 4]> = host!(mapped: levels());
 
 fn levels() -> [f32; 4] {
@@ -62,7 +64,8 @@ fn mapped_values(device: &Device) -> Outcome {
     equal("levels", &out.download()?, &(0..400).map(|i| (i % 4) as f32 + 4.5).collect::<Vec<f32>>())?;
     let count = GO[0].load(Ordering::Relaxed);
     that(count == 400, format!("{count} threads counted"))?;
-    that(*LEVELS == levels(), "the host's own view of a mapped value")
+    that(*LEVELS == levels(), "the host's own view of a mapped value")?;
+    that(!std::ptr::eq(&raw const *STARTED, &raw const *TWIN), "two mapped values are one")
 }
 
 static HISTOGRAM: DeviceStatic<[AtomicU32; 8]> = device!(static: [const { AtomicU32::new(0) }; 8]);

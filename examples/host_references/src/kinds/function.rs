@@ -5,10 +5,13 @@ use relocgpu_runtime::prelude::*;
 
 type Work = fn(u32) -> u32;
 
+// One address each: of a function that may be inlined, each part of a program can have a copy.
+#[inline(never)]
 fn double(x: u32) -> u32 {
     x * 2
 }
 
+#[inline(never)]
 fn square(x: u32) -> u32 {
     x * x
 }
