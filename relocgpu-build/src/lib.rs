@@ -20,7 +20,8 @@
 //!   ─relocate─► relocatable unit: module + manifest, frozen ─lower─► PTX for each architecture · native code for each CPU level
 //!   ─embed─► object files of an image ─archive─► part of the program
 //! ```
-//! Each arrow but the first is a file or folder of this crate by that name:
+//! Each arrow but the first is a file or folder of this crate by that name. A *unit* is one compile of one target of the
+//! package (its library, a program, a test) that holds kernels; it gets one image.
 //!
 //! | stage | in | out |
 //! |---|---|---|
@@ -28,7 +29,7 @@
 //! | `link` | a unit's bitcode | one module with what its kernels reach |
 //! | `normalise` | that module | the same for any target, or all that its kernels hold and no device can do |
 //! | `relocate` | that module | the relocatable unit: host references named and recorded, bytes that follow from the code alone |
-//! | `lower` | the unit | its code for each target (`lower/nvptx`, `lower/cpu`), checked by `validate` |
+//! | `lower` | the unit | its code for each target (`lower/nvptx`, `lower/cpu`), checked by `validate`; first `deliver` gives kernels that take their references from a table, or hold them in their code, code of their own |
 //! | `embed` | unit and code | object files, whose host table is the linker's to fill in |
 //! | `archive` | object files | a static library, and cargo's instructions to link it |
 //!
