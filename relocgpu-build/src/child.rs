@@ -149,8 +149,9 @@ mod tests {
         let job_path = folder.path().join("job.json");
         write_json(&job_path, &job).unwrap();
         let dies = |last_step: &str| {
-            let script =
-                format!("{last_step}; for i in $(seq 100); do echo line $i >&2; done; echo LLVM ERROR: unsupported >&2; kill -ABRT $$");
+            let script = format!(
+                "{last_step}; i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo line $i >&2; done; echo LLVM ERROR: unsupported >&2; kill -ABRT $$"
+            );
             Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().unwrap()
         };
         let text = death(&dies("true"), &job, job_path.clone(), "lib `p` of p").to_string();
