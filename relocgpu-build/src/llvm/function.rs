@@ -15,6 +15,16 @@ pub(crate) fn move_body<'c>(module: &Module<'c>, old: FunctionValue<'c>) -> Func
     new.set_call_conventions(old.get_call_conventions());
     let (from, to) = (old.as_value_ref(), new.as_value_ref());
     ffi!(LLVMSetUnnamedAddress; to, LLVMGetUnnamedAddress(from));
+    take_body(old, new);
+    Value::from(old).replace_uses(new.into());
+    ffi!(LLVMDeleteFunction; from);
+    Value::from(new).set_name(&name);
+    new
+}
+
+/// Gives `new` the body of `old`, whose parameters its first ones stand for. `old` is left as a declaration.
+pub(super) fn take_body<'c>(old: FunctionValue<'c>, new: FunctionValue<'c>) {
+    let (from, to) = (old.as_value_ref(), new.as_value_ref());
     for (old, new) in old.get_param_iter().zip(new.get_param_iter()) {
         Value::from(old).replace_uses(new.into());
     }
@@ -29,10 +39,6 @@ pub(crate) fn move_body<'c>(module: &Module<'c>, old: FunctionValue<'c>) -> Func
         ffi!(LLVMRemoveBasicBlockFromParent; block);
         ffi!(LLVMAppendExistingBasicBlock; to, block);
     }
-    Value::from(old).replace_uses(new.into());
-    ffi!(LLVMDeleteFunction; from);
-    Value::from(new).set_name(&name);
-    new
 }
 
 /// Makes a global at the end of the module that has all that `old` has. `old` is deleted.

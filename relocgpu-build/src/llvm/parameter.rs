@@ -1,8 +1,9 @@
 //! Functions that get one more parameter.
 
+use super::function::take_body;
 use super::{Place, Value, copy_attributes};
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::debuginfo::{LLVMGetSubprogram, LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc, LLVMSetSubprogram};
+use inkwell::llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 
@@ -19,21 +20,7 @@ pub(crate) fn add_pointer_parameter<'c>(module: &Module<'c>, old: FunctionValue<
     };
     let new = module.add_function("", ty, Some(old.get_linkage()));
     copy_attributes(old, new);
-    let (from, to) = (old.as_value_ref(), new.as_value_ref());
-    for (old, new) in old.get_param_iter().zip(new.get_param_iter()) {
-        Value::from(old).replace_uses(new.into());
-    }
-    let subprogram = ffi!(LLVMGetSubprogram; from);
-    if !subprogram.is_null() {
-        // A subprogram belongs to one function.
-        ffi!(LLVMSetSubprogram; from, std::ptr::null_mut());
-        ffi!(LLVMSetSubprogram; to, subprogram);
-    }
-    for block in old.get_basic_blocks() {
-        let block = block.as_mut_ptr();
-        ffi!(LLVMRemoveBasicBlockFromParent; block);
-        ffi!(LLVMAppendExistingBasicBlock; to, block);
-    }
+    take_body(old, new);
     old.set_linkage(inkwell::module::Linkage::External);
     Value::from(old).set_name("");
     Value::from(new).set_name(&name);
